@@ -1,0 +1,56 @@
+// Every bound of the system, in one place: what lies past one of these is refused with a clear error, never cut or coerced.
+// Lengths are bytes of UTF-8, times carry their unit last in the name.
+
+export const LIMITS = {
+  /** Queue, partition and consumer-group names. */
+  nameBytes: 512,
+  transactionIdBytes: 65_535,
+  traceIdBytes: 512,
+  errorTextBytes: 16_384,
+  namespaceBytes: 512,
+  requestIdBytes: 256,
+
+  bodyBytes: 64 * 1024 * 1024,
+  /** Bodies being read at one time, all requests together. */
+  inFlightBodyBytes: 64 * 1024 * 1024,
+  headerBytes: 16_384,
+  jsonDepth: 512,
+  payloadBytes: 64 * 1024 * 1024,
+
+  pushItems: 10_000,
+  ackItems: 10_000,
+  transactionOperations: 10_000,
+  transactionKvOperations: 64,
+  transactionKvKeys: 256,
+  /** Independent transactions that may share one commit. */
+  transactionsPerCall: 32,
+
+  popBatch: 10_000,
+  popBatchDefault: 200,
+  popPartitions: 64,
+  popTimeoutMs: 60_000,
+  popTimeoutDefaultMs: 30_000,
+  parkedPolls: 20_000,
+
+  leaseSeconds: 604_800,
+  leaseSecondsConfiguredDefault: 300,
+  leaseSecondsImplicitDefault: 60,
+  extendSecondsDefault: 60,
+
+  kvOperations: 256,
+  kvGetManyKeys: 4_096,
+  kvValueBytes: 65_536,
+  kvKeyBytes: 512,
+  kvReadBytes: 4 * 1024 * 1024,
+  kvPrefixLimit: 1_000,
+  kvPrefixLimitDefault: 100,
+  ttlSeconds: 3_155_760_000,
+
+  requestIdSeconds: 86_400,
+  /** Staged rows placed by one visitor at most. */
+  placedPerVisit: 1_000,
+  backfillPerVisit: 500,
+
+  listLimit: 1_000,
+  listLimitDefault: 100,
+} as const
