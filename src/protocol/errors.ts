@@ -171,6 +171,13 @@ export const ERRORS = {
     meaning:
       'Only thrown by commit({ orThrow: true }): the transaction was judged and rolled back; details carry the answer.',
   },
+  embedded_failed: {
+    status: 500,
+    retry: 'never',
+    sqlstate: null,
+    meaning:
+      'The embedded PostgreSQL could not be started or stopped; the message says what was seen and what to do about it.',
+  },
   closed: { status: 503, retry: 'never', sqlstate: null, meaning: 'The client was closed.' },
 } as const satisfies Record<string, ErrorRow>
 

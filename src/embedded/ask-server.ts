@@ -1,0 +1,71 @@
+// Talks to an embedded server as its superuser: whether it answers with our password and serves our data, and the database
+// that was asked for. Every question has a time limit.
+
+import { realpathSync } from 'node:fs'
+import { Client, escapeIdentifier } from 'pg'
+import { reasonOf, systemCode } from './embedded-error.ts'
+import { SUPERUSER } from './make-cluster.ts'
+
+export interface ServerAnswer {
+  readonly data: string
+  readonly fsync: boolean
+}
+
+/** The answer, or why there is none. */
+export async function askServer(
+  port: number,
+  password: string,
+): Promise<ServerAnswer | { refused: string; code: string }> {
+  const client = openClient(port, password, SUPERUSER)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ data: string; fsync: string }>(
+      `select current_setting('data_directory') as data, current_setting('fsync') as fsync`,
+    )
+    const row = rows[0]
+    return { data: row?.data ?? '', fsync: row?.fsync === 'on' }
+  } catch (error) {
+    return { refused: reasonOf(error), code: systemCode(error) }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** True when both paths name the same folder. */
+export function sameFolder(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other)
+  } catch {
+    return false
+  }
+}
+
+/** Creates the database when it is not there. */
+export async function makeDatabase(port: number, password: string, name: string): Promise<void> {
+  const client = openClient(port, password, SUPERUSER)
+  try {
+    await client.connect()
+    const known = await client.query('select from pg_database where datname = $1', [name])
+    if (known.rowCount === 0) await client.query(`create database ${escapeIdentifier(name)}`)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function openClient(port: number, password: string, database: string): Client {
+  const client = new Client({
+    host: '127.0.0.1',
+    port,
+    user: SUPERUSER,
+    password,
+    database,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 60_000,
+    // Nothing of the caller's PG* environment may steer this connection.
+    ssl: false,
+    options: '',
+  })
+  // A server that ends while we are connected says so here; the query that was waiting rejects by itself.
+  client.on('error', () => {})
+  return client
+}
