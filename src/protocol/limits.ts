@@ -51,6 +51,25 @@ export const LIMITS = {
   placedPerVisit: 1_000,
   backfillPerVisit: 500,
 
+  /** How long an engine statement waits for a row that somebody holds, and runs in all. */
+  lockTimeoutMs: 1_000,
+  statementTimeoutMs: 30_000,
+  /** Past the statement's own limit, for an answer that never comes. */
+  answerGraceMs: 5_000,
+  connectTimeoutMs: 5_000,
+  keepAliveMs: 10_000,
+  poolConnections: 10,
+  /** Deadlocks and serialization failures: runs in all, and the longest pause before the next. */
+  conflictAttempts: 10,
+  conflictPauseMs: 500,
+
+  /** PostgreSQL refuses a notification of 8,000 bytes. */
+  notifyBytes: 7_900,
+  notifyIntervalMs: 20,
+  /** LISTEN proves itself alive this often; an answer later than the second is a loss. */
+  listenProofMs: 8_000,
+  listenAnswerMs: 5_000,
+
   listLimit: 1_000,
   listLimitDefault: 100,
 } as const

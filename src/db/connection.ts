@@ -1,0 +1,90 @@
+// One checked-out client: runs round trips on it, notices when its session is gone, and gives it back or destroys it.
+// Every client gets an `error` listener for life, so that a backend's end is never an unhandled event; a broken one is never reused.
+import type { ClientBase, Pool, PoolClient } from 'pg'
+import { LockstepError } from '../protocol/errors.ts'
+import { endsSession, faultOf, outcomeUnknown } from './pg-errors.ts'
+import { roundTrip, RoundTripFailure, type Answer, type Command } from './round-trip.ts'
+
+export interface Connection {
+  /** For the user's own statements inside a transaction that we opened here. */
+  readonly client: PoolClient
+  readonly broken: boolean
+  /** One round trip. Throws a LockstepError; after `outcome_unknown` and any other session's end the connection is broken. */
+  run(commands: readonly Command[]): Promise<readonly Answer[]>
+  /** ROLLBACK, so that the client can be given back; marks it broken when that fails. */
+  rollback(): Promise<void>
+  /** Gives the client back, or destroys it when it is broken. Once. */
+  release(): void
+}
+
+interface Session {
+  broken: boolean
+  /** The server said that a finished commit may not be on the standby. */
+  unreplicated: boolean
+}
+
+const sessions = new WeakMap<ClientBase, Session>()
+
+export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connection> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw faultOf(error, { commitSent: false })
+  })
+  const session = sessionOf(client)
+  let released = false
+
+  async function run(commands: readonly Command[]): Promise<readonly Answer[]> {
+    if (session.broken) throw new LockstepError('unavailable', 'The connection was lost; nothing was committed.')
+    session.unreplicated = false
+    try {
+      const answers = await roundTrip(client, commands, deadlineMs)
+      if (session.unreplicated) throw outcomeUnknown(new Error('the wait for the synchronous standby was cancelled'))
+      return answers
+    } catch (error) {
+      if (!(error instanceof RoundTripFailure)) throw error
+      const { cause, answers } = error
+      if (endsSession(cause)) session.broken = true
+      const commitSent = commands.some((command, index) => command.text === 'commit' && index >= answers.length)
+      throw faultOf(cause, { commitSent })
+    }
+  }
+
+  return {
+    client,
+    run,
+    get broken() {
+      return session.broken
+    },
+    async rollback() {
+      await run([{ text: 'rollback' }]).catch(() => {
+        session.broken = true
+      })
+    },
+    release() {
+      if (released) return
+      released = true
+      client.release(session.broken)
+    },
+  }
+}
+
+function sessionOf(client: PoolClient): Session {
+  const known = sessions.get(client)
+  if (known !== undefined) return known
+  if (client.pipeline || Reflect.get(client, 'connection') === undefined) {
+    client.release()
+    throw new LockstepError(
+      'bad_request',
+      'The pool must be of pg in JavaScript, without `pipeline: true` and not pg-native.',
+    )
+  }
+  const session: Session = { broken: false, unreplicated: false }
+  client.on('error', () => {
+    session.broken = true
+  })
+  client.on('notice', ({ routine }: { routine?: string | undefined }) => {
+    // By routine: the text is translated on servers that speak another language.
+    if (routine === 'SyncRepWaitForLSN') session.unreplicated = true
+  })
+  sessions.set(client, session)
+  return session
+}

@@ -1,0 +1,139 @@
+// Our pool of connections, or the application's own, as an Executor. Each call is a READ COMMITTED transaction of its own,
+// sent with its COMMIT in one round trip and believed only from the tag; whatever the role's settings say, they do not reach it.
+import { Pool, type ClientConfig } from 'pg'
+import { LIMITS } from '../protocol/limits.ts'
+import { checkOut, type Connection } from './connection.ts'
+import type { Executor, Param, Row } from './executor.ts'
+import { notCommitted, outcomeUnknown } from './pg-errors.ts'
+import { retried } from './retry.ts'
+import type { Command } from './round-trip.ts'
+
+export interface DatabaseOptions {
+  /** Where PostgreSQL is; ignored when a pool is given. */
+  readonly connectionString?: string
+  /** The application's own pool: used, listened to, never ended here. */
+  readonly pool?: Pool
+  /** Size of our own pool. */
+  readonly connections?: number
+  readonly applicationName?: string
+  readonly lockTimeoutMs?: number
+  readonly statementTimeoutMs?: number
+  /** Told when a connection ends by itself; for the log. */
+  readonly onConnectionLost?: (error: Error) => void
+}
+
+export interface Timeouts {
+  readonly lockTimeoutMs: number
+  readonly statementTimeoutMs: number
+}
+
+/** Each `rows` call commits by itself. */
+export interface Database extends Executor {
+  /** The same in a read-only transaction: a lost connection means "unavailable", never "unknown". */
+  readonly reader: Executor
+  readonly pool: Pool
+  readonly timeouts: Timeouts
+  /** Settings for a direct connection beside the pool (LISTEN). */
+  readonly direct: ClientConfig
+  checkOut(): Promise<Connection>
+  /** Ends our own pool once its clients are back; leaves the application's alone. Idempotent. */
+  close(): Promise<void>
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const timeouts: Timeouts = {
+    lockTimeoutMs: options.lockTimeoutMs ?? LIMITS.lockTimeoutMs,
+    statementTimeoutMs: options.statementTimeoutMs ?? LIMITS.statementTimeoutMs,
+  }
+  const config = clientConfig(options)
+  const pool = options.pool ?? new Pool({ ...config, max: options.connections ?? LIMITS.poolConnections })
+  const onLost = options.onConnectionLost ?? (() => {})
+  pool.on('error', onLost)
+  const deadlineMs = timeouts.statementTimeoutMs + LIMITS.answerGraceMs
+  const connect = (): Promise<Connection> => checkOut(pool, deadlineMs)
+  const writing = opening(timeouts, 'read write')
+  const reading = opening(timeouts, 'read only')
+  let closing: Promise<void> | null = null
+
+  return {
+    pool,
+    timeouts,
+    direct: config,
+    checkOut: connect,
+    rows: (statement, params) => retried(() => committed(connect, writing, statement, params)),
+    reader: { rows: (statement, params) => retried(() => read(connect, reading, statement, params)) },
+    close() {
+      closing ??= (options.pool === undefined ? pool.end() : Promise.resolve()).finally(() => {
+        pool.off('error', onLost)
+      })
+      return closing
+    },
+  }
+}
+
+/** BEGIN and its settings. They end with the transaction, so a transaction pooler between us and the server is no harm. */
+export function opening(timeouts: Timeouts, access: 'read write' | 'read only'): readonly Command[] {
+  return [
+    { text: `begin isolation level read committed ${access}` },
+    { text: `set local lock_timeout = ${timeouts.lockTimeoutMs}` },
+    { text: `set local statement_timeout = ${timeouts.statementTimeoutMs}` },
+  ]
+}
+
+export const COMMIT: Command = { text: 'commit' }
+
+async function committed(
+  connect: () => Promise<Connection>,
+  begin: readonly Command[],
+  statement: string,
+  params: readonly Param[],
+): Promise<readonly Row[]> {
+  const connection = await connect()
+  try {
+    const answers = await connection.run([...begin, { text: statement, params }, COMMIT])
+    const end = answers.at(-1)
+    const work = answers.at(-2)
+    if (end === undefined || work === undefined) throw outcomeUnknown(new Error('an answer is missing'))
+    if (end.tag !== 'COMMIT') throw notCommitted(end.tag)
+    return work.rows
+  } catch (error) {
+    if (!connection.broken) await connection.rollback()
+    throw error
+  } finally {
+    connection.release()
+  }
+}
+
+async function read(
+  connect: () => Promise<Connection>,
+  begin: readonly Command[],
+  statement: string,
+  params: readonly Param[],
+): Promise<readonly Row[]> {
+  const connection = await connect()
+  try {
+    // No COMMIT in the same message: nothing was written, so no loss can be "unknown".
+    const answers = await connection.run([...begin, { text: statement, params }, { text: 'rollback' }])
+    return answers.at(-2)?.rows ?? []
+  } catch (error) {
+    if (!connection.broken) await connection.rollback()
+    throw error
+  } finally {
+    connection.release()
+  }
+}
+
+function clientConfig(options: DatabaseOptions): ClientConfig {
+  if (options.pool !== undefined) {
+    // pg keeps the password of a pool out of enumeration, so a copy must ask for it by name.
+    const { password, ...rest } = { ...options.pool.options, password: options.pool.options.password }
+    return password === undefined ? rest : { ...rest, password }
+  }
+  return {
+    ...(options.connectionString === undefined ? {} : { connectionString: options.connectionString }),
+    application_name: options.applicationName ?? 'lockstep',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: LIMITS.keepAliveMs,
+    connectionTimeoutMillis: LIMITS.connectTimeoutMs,
+  }
+}
