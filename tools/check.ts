@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { checkAny } from './checks/any.ts'
 import { checkDependencies } from './checks/dependencies.ts'
 import { checkErrors } from './checks/errors.ts'
+import { checkFresh } from './checks/fresh.ts'
 import { checkLayers } from './checks/layers.ts'
 import { checkLimits } from './checks/limits.ts'
 import { checkMigrations } from './checks/migrations.ts'
@@ -43,6 +44,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   portable: checkPortable,
   tests: checkTests,
   any: checkAny,
+  fresh: checkFresh,
 }
 
 /** Runs the named checks (all without a name) and gives what they found. */

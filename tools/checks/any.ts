@@ -1,11 +1,12 @@
-// No `any` but the named default `Untyped`, and no comment that switches the compiler or the linter off.
+// No `any` but the named default `Untyped`, and no comment that switches the compiler or the linter off without saying
+// why: behind two dashes, or in a comment on the line above.
 import type { Fault } from '../source/fault.ts'
 import type { Tree } from '../source/tree.ts'
 import { lineAt } from '../source/tree.ts'
 import { codeOnly, cutTypeScript } from '../source/typescript.ts'
 
 const ANY = /(?:[:<,|&(=]|\bas|\bextends)\s*any\b(?!\s*\??:)/g
-const SWITCH = /@ts-(ignore|nocheck|expect-error)|(?:eslint|oxlint)-disable(?!-next-line typescript\/no-explicit-any)/
+const SWITCH = /@ts-(?:ignore|nocheck|expect-error)|(?:eslint|oxlint)-disable(?:-next-line|-line)?/
 
 export function checkAny(tree: Tree): readonly Fault[] {
   const faults: Fault[] = []
@@ -13,9 +14,11 @@ export function checkAny(tree: Tree): readonly Fault[] {
     if (!/^(src|tools|test|bench|examples)\/.*\.ts$/.test(file.path)) continue
     const pieces = cutTypeScript(file.text)
     const code = codeOnly(pieces)
+    const lines = file.text.split('\n')
     for (const match of code.matchAll(ANY)) {
       const line = lineAt(code, match.index)
-      if (/\btype Untyped = any\b/.test(code.split('\n')[line - 1] ?? '')) continue
+      if (/\btype Untyped = any\b/.test(lines[line - 1] ?? '')) continue
+      if (/oxlint-disable-next-line typescript\/no-explicit-any/.test(lines[line - 2] ?? '')) continue
       faults.push({
         path: file.path,
         line,
@@ -27,11 +30,14 @@ export function checkAny(tree: Tree): readonly Fault[] {
       const mark = piece.kind === 'comment' ? SWITCH.exec(piece.value)?.[0] : undefined
       // A type test says with expect-error what must not compile.
       if (mark === undefined || (mark === '@ts-expect-error' && file.path.endsWith('.test.ts'))) continue
+      const above = lines[piece.line - 2]?.trimStart() ?? ''
+      const said = / -- \S/.test(piece.value) || (above.startsWith('// ') && piece.line > 2)
+      if (said && mark === 'oxlint-disable-next-line') continue
       faults.push({
         path: file.path,
         line: piece.line,
         what: `switches a check off (${mark})`,
-        instead: 'mend what it complains about',
+        instead: 'mend what it complains about, or say why on the line above',
       })
     }
   }

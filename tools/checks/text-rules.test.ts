@@ -79,13 +79,15 @@ test('a marked test and a test without an assertion are found, words in texts ar
   assert.deepEqual(places(faults), ['src/a.test.ts:1', 'src/a.test.ts:2', 'src/b.test.ts:1'])
 })
 
-test('any is refused but as Untyped, and so is a comment that switches checks off', () => {
+test('any is refused but as Untyped, and so is a comment that switches checks off without a reason', () => {
   const faults = checkAny(
     planted({
       'src/a.ts': 'let a: any\nexport type Untyped = any\nlet b = c as any\nconst d = { any: 1 } // any\n',
       'src/b.ts': `// @ts-${joined('ig', 'nore')}\n`,
+      'src/d.ts': '// d\n\n// The compiler cannot follow a loop over keys.\n// oxlint-disable-next-line rule\nf()\n',
+      'src/e.ts': '// e\n\nf()\n// oxlint-disable-next-line rule\n',
       'src/c.test.ts': `// @ts-${joined('expect', '-error')}: must not compile\n`,
     }),
   )
-  assert.deepEqual(places(faults), ['src/a.ts:1', 'src/a.ts:3', 'src/b.ts:1'])
+  assert.deepEqual(places(faults), ['src/a.ts:1', 'src/a.ts:3', 'src/b.ts:1', 'src/e.ts:4'])
 })
