@@ -161,3 +161,8 @@ create table lockstep.dead_letter (
 );
 create index dead_letter_time on lockstep.dead_letter (queue_id, failed_at);
 create index dead_letter_message on lockstep.dead_letter (queue_id, partition_id, tx_hash);
+
+-- What one pop has leased, aligned arrays: which of the joined pops, partition, delivery number, first offset, one past the last.
+create type lockstep._claims as (
+  request int[], partition_id bigint[], delivery int[], first bigint[], past bigint[], oldest timestamptz
+);

@@ -1,0 +1,17 @@
+-- purpose: refuses a verb that locks and then looks under an isolation level whose later statements see no newer snapshot
+-- locks in order: none
+-- raises: LS425 isolation_not_supported
+-- idempotent how: reads only
+-- index used: none
+create or replace function lockstep._demand_read_committed() returns void
+language plpgsql volatile
+set search_path = pg_catalog, lockstep, pg_temp
+as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'LS425', detail = 'isolation_not_supported',
+      message = 'this verb takes locks and needs READ COMMITTED, not ' || upper(current_setting('transaction_isolation')),
+      hint = 'begin isolation level read committed';
+  end if;
+end
+$$;

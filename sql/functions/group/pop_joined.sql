@@ -1,0 +1,80 @@
+-- purpose: leases the next messages of due lanes to one or several waiting pops of the same queue and group
+-- locks in order: queue (for update, only to register the group; key share for new partitions), group (SKIP LOCKED),
+--   partition (id), lane (SKIP LOCKED), partition (SKIP LOCKED, to clear drained lanes)
+-- raises: LS425 isolation_not_supported; 55P03 when p_wait_staged and the caller's lock_timeout is over
+-- idempotent how: each call leases under new ids; an unanswered one is handed back or lapses
+-- index used: lane_due, lane_pkey, staged_queue, message_pkey
+-- The first row has request 0: partition_name = 'no' | 'backfill' | 'staged' (call again?), transaction_id = the floor for
+-- the next call, message_offset = milliseconds until the next lane is due, partition_id = the queue's id.
+create or replace function lockstep.pop_joined(
+  p_queue text, p_partition text, p_group text, p_lease_id text[], p_batch int, p_partitions int, p_lease_seconds int,
+  p_auto_ack boolean, p_mode text, p_from timestamptz, p_floor text, p_wait_staged boolean)
+returns table (request int, partition_id bigint, partition_name text, delivery int, message_offset bigint, id uuid,
+               transaction_id text, trace_id text, payload text, producer_sub text, created_at text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_queue_ids int[];
+  v_queue queue;
+  v_group consumer_group;
+  v_partition_id bigint;
+  v_floor timestamptz := coalesce(nullif(split_part(coalesce(p_floor, ''), '|', 1), '')::timestamptz, '-infinity');
+  v_staged record;
+  v_backfill boolean := false;
+  v_now timestamptz;
+  v_claims lockstep._claims;
+begin
+  perform lockstep._demand_read_committed();
+  loop
+    v_queue_ids := lockstep._open_queues(array[p_queue]);
+    select * into v_queue from queue q where q.id = v_queue_ids[1] and q.deleted_at is null;
+    continue when not found;
+    v_group := lockstep._open_group(v_queue.id, p_group, p_mode, p_from);
+    exit when v_group.id is not null;
+  end loop;
+
+  select * into v_staged from lockstep._place_for_pop(v_queue.id, p_queue, p_partition,
+    coalesce(nullif(split_part(coalesce(p_floor, ''), '|', 2), '')::bigint, 0), p_wait_staged);
+  if v_group.backfill_until is not null then
+    v_backfill := lockstep._backfill(v_queue.id, v_group.id);
+  end if;
+  if p_partition is not null then
+    select p.id into v_partition_id from partition p where p.queue_id = v_queue.id and p.name = p_partition;
+    v_partition_id := coalesce(v_partition_id, -1);
+    if v_group.backfill_until is not null and v_partition_id > 0 then
+      v_now := lockstep.clock();
+      insert into lane (queue_id, group_id, partition_id, available_at)
+        values (v_queue.id, v_group.id, v_partition_id, v_now) on conflict do nothing;
+    end if;
+  end if;
+
+  v_now := lockstep.clock();
+  v_claims := lockstep._claim(v_queue, v_group, v_partition_id, v_floor, v_now, p_lease_id, p_batch, p_partitions,
+    make_interval(secs => coalesce(p_lease_seconds, v_queue.lease_seconds)), p_auto_ack);
+
+  return query
+    select 0, v_queue.id::bigint,
+           case when cardinality(v_claims.request) > 0 then 'no' when v_staged.remains then 'staged'
+                when v_backfill then 'backfill' else 'no' end,
+           null::int,
+           case when cardinality(v_claims.request) = 0 then (
+             select greatest(ceil(extract(epoch from l.available_at - v_now) * 1000), 1)::bigint from lane l
+              where l.queue_id = v_queue.id and l.group_id = v_group.id and l.available_at > v_now
+              order by l.available_at limit 1) end,
+           null::uuid,
+           least(v_claims.oldest, v_now) - interval '1 second' || '|' || coalesce(v_staged.lowest, 0),
+           null, null, null, null;
+  if cardinality(v_claims.request) > 0 then
+    return query
+      select c.request, c.partition_id, p.name, c.delivery, m."offset", m.id, m.transaction_id, m.trace_id, m.payload,
+             m.producer_sub, lockstep.instant_text(m.created_at)
+        from unnest(v_claims.request, v_claims.partition_id, v_claims.delivery, v_claims.first, v_claims.past)
+             with ordinality c(request, partition_id, delivery, first, past, ord)
+        join partition p on p.queue_id = v_queue.id and p.id = c.partition_id
+        join message m on m.queue_id = v_queue.id and m.partition_id = c.partition_id
+             and m."offset" >= c.first and m."offset" < c.past
+       order by c.ord, m."offset";
+  end if;
+end
+$$;

@@ -1,0 +1,40 @@
+-- purpose: makes the drained lanes of partitions that just received messages due; the caller holds the partitions
+-- locks in order: lane (partition, group)
+-- raises: nothing
+-- idempotent how: a lane that is due, leased or backing off is left as it is
+-- index used: consumer_group_pkey, lane_pkey
+-- While the partition is held no lane of it can become drained: clearing needs the same partition lock.
+create or replace function lockstep._wake(p_queue_id int, p_partition_ids bigint[], p_now timestamptz) returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_groups int[];
+  v_unfinished boolean;
+begin
+  select array_agg(g.id), bool_or(g.backfill_until is not null) into v_groups, v_unfinished
+    from consumer_group g where g.queue_id = p_queue_id;
+  if v_groups is null then
+    return;
+  end if;
+  with idle as materialized (
+    select l.group_id, l.partition_id from lane l
+     where l.queue_id = p_queue_id and l.group_id = any (v_groups) and l.partition_id = any (p_partition_ids)
+       and l.available_at is null
+     order by l.partition_id, l.group_id
+       for no key update
+  )
+  update lane l set available_at = p_now
+    from idle i
+   where l.queue_id = p_queue_id and l.group_id = i.group_id and l.partition_id = i.partition_id;
+  -- A group whose lanes are still being made: this partition gets its lane now.
+  if v_unfinished then
+    insert into lane (queue_id, group_id, partition_id, available_at)
+      select p_queue_id, g.id, p, p_now
+        from consumer_group g cross join unnest(p_partition_ids) p
+       where g.queue_id = p_queue_id and p > g.backfill_after and p <= g.backfill_until
+       order by p, g.id
+      on conflict do nothing;
+  end if;
+end
+$$;

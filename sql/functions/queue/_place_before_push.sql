@@ -1,0 +1,30 @@
+-- purpose: places what is staged before a plain push to the same partitions; answers the partitions that still hold staged
+--   rows after one visit's worth, whose items must be staged behind them to keep the order
+-- locks in order: lane (partition, group); the caller holds the partitions
+-- raises: nothing
+-- idempotent how: see _place
+-- index used: staged_pkey
+create or replace function lockstep._place_before_push(p_names text[], p_queue_ids int[], p_partition_ids bigint[])
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_staged bigint[];
+  v_busy bigint[] := '{}';
+begin
+  for i in 1 .. cardinality(p_names) loop
+    v_staged := array(
+      select p.id from partition p
+       where p.queue_id = p_queue_ids[i] and p.id = any (p_partition_ids)
+         and exists (select 1 from staged s where s.queue_name = p_names[i] and s.partition_name = p.name));
+    continue when cardinality(v_staged) = 0;
+    perform lockstep._place(p_queue_ids[i], p_names[i], v_staged, 1000);
+    v_busy := v_busy || array(
+      select p.id from partition p
+       where p.queue_id = p_queue_ids[i] and p.id = any (v_staged)
+         and exists (select 1 from staged s where s.queue_name = p_names[i] and s.partition_name = p.name));
+  end loop;
+  return v_busy;
+end
+$$;

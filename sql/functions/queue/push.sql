@@ -1,0 +1,25 @@
+-- purpose: pushes one message inside the caller's own transaction: it exists when that transaction commits
+-- locks in order: none (waits only for an open transaction that pushed the same id)
+-- raises: LS400 bad_request, LS401 name_too_long; 25006 in a read-only transaction
+-- idempotent how: the same transaction id in the same partition inside the queue's window answers duplicate
+-- index used: staged_once, message_tx_hash
+-- Example: begin; insert into orders …; select * from lockstep.push('orders', '{"id":1}', 'acme', 'order-1'); commit;
+create or replace function lockstep.push(
+  p_queue text, p_payload json, p_partition text default 'Default', p_transaction_id text default null,
+  p_trace_id text default null, out status text, out message_id uuid, out conflict boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp
+as $$
+declare
+  v_id uuid := lockstep.uuid7();
+begin
+  perform lockstep._demand_name('queue', p_queue), lockstep._demand_name('partition', p_partition);
+  if p_payload is null then
+    raise exception using errcode = 'LS400', detail = 'bad_request',
+      message = 'p_payload must be JSON; for the JSON null write ''null''';
+  end if;
+  select s.status, s.message_id, s.conflict into status, message_id, conflict
+    from lockstep._stage(array[p_queue], array[p_partition], array[p_transaction_id], array[p_payload::text],
+                         array[p_trace_id], array[null::text], array[v_id]) s;
+end
+$$;

@@ -1,0 +1,83 @@
+// Pop: leases the next messages of due lanes to one or several waiting pops that ask the same of the same queue and group.
+import type { Executor, Row } from '../db/executor.ts'
+import type { Delivery } from '../protocol/message.ts'
+import { formatPartitionId } from '../protocol/partition-id.ts'
+
+export interface PopRequest {
+  readonly queue: string
+  readonly partition: string | null
+  readonly group: string
+  /** One per joined pop: a fresh UUIDv7, which becomes the lease of whatever that pop receives. */
+  readonly leaseIds: readonly string[]
+  readonly batch: number
+  readonly partitions: number
+  /** Null: the queue's leaseTime. */
+  readonly leaseSeconds: number | null
+  readonly autoAck: boolean
+  /** Where a group that is not known yet begins; ignored in queue mode. */
+  readonly start: { readonly mode: 'all' | 'new' } | { readonly from: string }
+  /** Opaque, from the last outcome of the same queue and group; null looks from the beginning. */
+  readonly floor: string | null
+  /** Wait for partitions whose staged messages another session is placing; only inside a lock_timeout. */
+  readonly waitStaged: boolean
+}
+
+export interface PopOutcome {
+  /** Aligned with leaseIds; an empty list is a pop that found nothing. */
+  readonly answers: readonly (readonly Delivery[])[]
+  readonly floor: string | null
+  /** backfill: call again at once. staged: committed messages wait for a partition that was held; call again with waitStaged. */
+  readonly again: 'no' | 'backfill' | 'staged'
+  /** Until the next delayed, backing-off or leased lane is due; null when there is none. */
+  readonly dueInMs: number | null
+}
+
+const POP =
+  'select * from lockstep.pop_joined($1, $2, $3, $4::text[], $5::int, $6::int, $7::int, $8::boolean, $9, $10::timestamptz, $11, $12::boolean)'
+
+export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome> {
+  const { start } = request
+  const [header, ...rows] = await db.rows(POP, [
+    request.queue,
+    request.partition,
+    request.group,
+    request.leaseIds,
+    String(request.batch),
+    String(request.partitions),
+    request.leaseSeconds === null ? null : String(request.leaseSeconds),
+    String(request.autoAck),
+    'mode' in start ? start.mode : 'all',
+    'from' in start ? start.from : null,
+    request.floor,
+    String(request.waitStaged),
+  ])
+  const queueId = header?.[1] ?? '0'
+  const answers: Delivery[][] = request.leaseIds.map(() => [])
+  for (const row of rows) answers[Number(row[0]) - 1]?.push(delivery(row, queueId, request))
+  const again = header?.[2]
+  return {
+    answers,
+    floor: header?.[6] ?? null,
+    again: again === 'backfill' || again === 'staged' ? again : 'no',
+    dueInMs: header?.[4] === null || header?.[4] === undefined ? null : Number(header[4]),
+  }
+}
+
+function delivery(row: Row, queueId: string, request: PopRequest): Delivery {
+  const [at, partitionId, partition, attempt, offset, id, transactionId, traceId, payload, producerSub, createdAt] = row
+  return {
+    id: id ?? '',
+    transactionId: transactionId ?? '',
+    traceId: traceId ?? null,
+    payload: payload ?? 'null',
+    producerSub: producerSub ?? null,
+    createdAt: createdAt ?? '',
+    queue: request.queue,
+    partitionId: formatPartitionId(queueId, partitionId ?? '0'),
+    partition: partition ?? '',
+    leaseId: request.autoAck ? '' : (request.leaseIds[Number(at) - 1] ?? ''),
+    consumerGroup: request.group,
+    deliveryAttempt: Number(attempt),
+    offset: Number(offset),
+  }
+}

@@ -1,0 +1,33 @@
+// Stage: pushes inside somebody's open transaction. They become messages when it commits; no shared row is touched.
+import type { Door } from '../db/executor.ts'
+import { arrayLiteral } from '../db/array-literal.ts'
+import type { PushItem, PushResult } from '../protocol/message.ts'
+import { pushColumns } from './push.ts'
+
+const STAGE =
+  'select lockstep.stage($1::text::text[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[], $6::text::text[], $7::text::text[])::text as r'
+
+interface Staged {
+  readonly status: string
+  readonly messageId: string
+  readonly conflict: boolean
+}
+
+/** The answers are aligned with the items; none has an offset yet. */
+export async function stage(door: Door, items: readonly PushItem[]): Promise<readonly PushResult[]> {
+  if (items.length === 0) return []
+  const text = await door.text(STAGE, pushColumns(items).map(arrayLiteral))
+  const rows = JSON.parse(text ?? '[]') as readonly Staged[]
+  return items.map((item, at) => {
+    const row = rows[at]
+    const status = row?.status === 'queued' || row?.status === 'duplicate' ? row.status : 'error'
+    return {
+      status,
+      messageId: row?.messageId ?? item.messageId,
+      transactionId: item.transactionId ?? item.messageId,
+      offset: null,
+      conflict: row?.conflict ?? false,
+      error: status === 'error' ? (row?.status ?? 'unknown') : null,
+    }
+  })
+}
