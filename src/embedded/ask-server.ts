@@ -15,8 +15,9 @@ export interface ServerAnswer {
 export async function askServer(
   port: number,
   password: string,
+  timeoutMs = 10_000,
 ): Promise<ServerAnswer | { refused: string; code: string }> {
-  const client = openClient(port, password, SUPERUSER)
+  const client = openClient(port, password, SUPERUSER, timeoutMs)
   try {
     await client.connect()
     const { rows } = await client.query<{ data: string; fsync: string }>(
@@ -42,7 +43,7 @@ export function sameFolder(one: string, other: string): boolean {
 
 /** Creates the database when it is not there. */
 export async function makeDatabase(port: number, password: string, name: string): Promise<void> {
-  const client = openClient(port, password, SUPERUSER)
+  const client = openClient(port, password, SUPERUSER, 60_000)
   try {
     await client.connect()
     const known = await client.query('select from pg_database where datname = $1', [name])
@@ -52,15 +53,15 @@ export async function makeDatabase(port: number, password: string, name: string)
   }
 }
 
-function openClient(port: number, password: string, database: string): Client {
+function openClient(port: number, password: string, database: string, timeoutMs: number): Client {
   const client = new Client({
     host: '127.0.0.1',
     port,
     user: SUPERUSER,
     password,
     database,
-    connectionTimeoutMillis: 10_000,
-    query_timeout: 60_000,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
     // Nothing of the caller's PG* environment may steer this connection.
     ssl: false,
     options: '',

@@ -102,13 +102,14 @@ function enterableFolder(account: Account, home: string): string {
 
 function copyBinaries(binaries: Binaries, place: string): string {
   const copy = join(place, `postgres-${binaries.version}`)
-  if (existsSync(copy)) return copy
+  if (existsSync(copy)) return join(copy, 'native')
   const half = `${copy}.${process.pid}`
   try {
-    cpSync(binaries.root, half, { recursive: true, verbatimSymlinks: true })
+    mkdirSync(half, { mode: 0o755 })
+    cpSync(binaries.root, join(half, 'native'), { recursive: true, verbatimSymlinks: true })
     chmodSync(half, 0o755)
     renameSync(half, copy)
-    return copy
+    return join(copy, 'native')
   } catch (error) {
     rmSync(half, { recursive: true, force: true })
     throw embeddedError(`The PostgreSQL binaries cannot be copied to ${copy}: ${reasonOf(error)}.`, '', error)

@@ -23,6 +23,8 @@ export async function endServer(pid: number, data: string, steps: readonly Step[
     if (!servesData(pid, data)) return
     try {
       process.kill(pid, step.signal)
+      // A process that was halted would only see the signal when it is told to go on.
+      process.kill(pid, 'SIGCONT')
     } catch (error) {
       if (systemCode(error) === 'ESRCH') return
       throw embeddedError(`The PostgreSQL of ${data} (process ${pid}) cannot be stopped: ${reasonOf(error)}.`)

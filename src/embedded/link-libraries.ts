@@ -3,7 +3,7 @@
 // where that folder is read-only, in a folder of our own. Existing files are never replaced.
 
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, delimiter, dirname, join, relative } from 'node:path'
 import { embeddedError, reasonOf, systemCode } from './embedded-error.ts'
 
 interface Link {
@@ -24,7 +24,8 @@ export function linkLibraries(root: string, home: string): string | null {
   } catch (error) {
     throw embeddedError(`The links of the PostgreSQL libraries cannot be made in ${folder}: ${reasonOf(error)}.`)
   }
-  return folder
+  // A library looks for its own needs beside the link it was loaded by, so both folders are named.
+  return [folder, join(root, 'lib')].join(delimiter)
 }
 
 function readLinks(root: string): Link[] {

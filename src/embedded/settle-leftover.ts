@@ -54,7 +54,7 @@ async function waitAnswer(pid: number, wish: Leftover): Promise<ServerAnswer | n
     const claim = readPostmasterFile(wish.data)
     if (claim === null || !servesData(pid, wish.data)) return null
     if (claim.status !== 'starting') {
-      const answer = await askServer(claim.port, wish.password)
+      const answer = await askServer(claim.port, wish.password, 3_000)
       if ('data' in answer) return answer
       if (answer.code !== '57P03') misses++
     }
