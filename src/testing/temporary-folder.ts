@@ -3,11 +3,11 @@
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { findPackageRoot } from './package-root.ts'
+import { packageRoot } from '../db/sql-files.ts'
 
 /** The new folder, and how to remove it with all it holds. */
 export function temporaryFolder(name: string): { path: string; remove: () => void } {
-  const base = join(findPackageRoot(), '.lockstep', 'tests')
+  const base = join(packageRoot(), '.lockstep', 'tests')
   mkdirSync(base, { recursive: true })
   const path = mkdtempSync(join(resolve(base), `${name}-`))
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
