@@ -1,44 +1,47 @@
--- purpose: judges the acks of one call on one lane under its lock: which offset each names, and whether it may be carried out
--- locks in order: none beyond the lane that the caller holds
+-- purpose: judges acks under their lanes' locks: which offset each names, and whether it may be carried out
+-- locks in order: none beyond the lanes that the caller holds
 -- raises: nothing
 -- idempotent how: reads only
--- index used: message_tx_hash
--- Verdict: null = carry out, 'noop' = below the cursor and completed, 'again' = the same ack that released this lease before,
--- any other text = refused with that text.
+-- index used: queue_pkey, partition_pkey, consumer_group_name_once, lane_pkey, message_tx_hash
+-- Verdict: null = carry out, 'noop' = completed and below the cursor, any other text = refused with that text.
 create or replace function lockstep._judge_acks(
-  p_queue queue, p_lane lane, p_lease_id text[], p_transaction_id text[], p_offset bigint[], p_status text[], p_now timestamptz)
-returns table (nth int, message_offset bigint, verdict text)
+  p_queue_id int[], p_partition_id bigint[], p_group text[], p_lease_id text[], p_transaction_id text[],
+  p_offset bigint[], p_status text[], p_now timestamptz)
+returns table (nth int, group_id int, message_offset bigint, verdict text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off
 as $$
-declare
-  v_live boolean := p_lane.lease_id is not null and p_lane.lease_expires_at > p_now;
-  v_head bigint;
-  v_again boolean;
 begin
-  select p.next_offset into v_head from partition p where p.queue_id = p_queue.id and p.id = p_lane.partition_id;
-  v_again := p_lane.released_lease is not null and p_lane.released_lease = all (p_lease_id)
-    and p_lane.released_digest = lockstep._ack_digest(p_transaction_id, p_offset, p_status);
   return query
-  select i.ord::int, r.at,
-         case when i.lease is not null and not coalesce(v_live and p_lane.lease_id = i.lease, false)
-                then case when v_again and r.at is not null then 'again' else 'invalid or expired lease' end
-              when i.lease is null and p_queue.require_lease then 'this queue takes acks with a lease only'
-              when r.at is null or r.at >= v_head or (i.lease is not null and r.at >= p_lane.batch_end)
+  select i.ord::int, g.id, r.at,
+         case when p.id is null then 'no partition ' || i.queue_id || lpad(i.partition_id::text, 12, '0')
+              when l.group_id is null then 'consumer not found'
+              when i.lease is null and q.require_lease then 'this queue takes acks with a lease only'
+              when i.lease is not null and not coalesce(l.lease_id = i.lease and l.lease_expires_at > p_now, false)
+                then 'invalid or expired lease'
+              when r.at is null or r.at >= p.next_offset or (i.lease is not null and r.at >= l.batch_end)
                 then 'transaction is unresolvable, already committed, or acknowledgment is stale'
-              when r.at < p_lane.committed
+              when r.at < r.committed
                 then case when i.status = 'completed' then 'noop'
                           else 'transaction is unresolvable, already committed, or acknowledgment is stale' end
          end
-    from unnest(p_lease_id, p_transaction_id, p_offset, p_status) with ordinality i(lease, tx, at, status, ord)
+    from unnest(p_queue_id, p_partition_id, p_group, p_lease_id, p_transaction_id, p_offset, p_status)
+         with ordinality i(queue_id, partition_id, grp, lease, tx, at, status, ord)
+    left join queue q on q.id = i.queue_id and q.deleted_at is null
+    left join partition p on p.queue_id = q.id and p.id = i.partition_id
+    left join consumer_group g on g.queue_id = q.id and g.name = i.grp
+    left join lane l on l.queue_id = g.queue_id and l.group_id = g.id and l.partition_id = i.partition_id
     left join lateral (
       -- An id may stand twice, outside the window: inside the leased batch first, then above the cursor.
       select m."offset" from message m
-       where m.queue_id = p_queue.id and m.partition_id = p_lane.partition_id and m.tx_hash = lockstep.tx_hash(i.tx)
+       where m.queue_id = p.queue_id and m.partition_id = p.id and m.tx_hash = lockstep.tx_hash(i.tx)
          and m.transaction_id = i.tx
-       order by m."offset" >= p_lane.committed and m."offset" < p_lane.batch_end desc nulls last,
-                m."offset" >= p_lane.committed desc, m."offset"
+       order by m."offset" >= l.committed and m."offset" < l.batch_end desc nulls last,
+                m."offset" >= l.committed desc nulls last, m."offset"
        limit 1) m on i.at is null
-   cross join lateral (select coalesce(i.at, m."offset") as at) r;
+   cross join lateral (
+      select coalesce(i.at, m."offset") as at,
+             coalesce(l.committed, lockstep._resolve_cursor(i.queue_id, i.partition_id, g.starts_at)) as committed) r;
 end
 $$;

@@ -1,4 +1,4 @@
--- purpose: carries out the judged acks of one call on one lane: moves the cursor, charges the failure, buries what is
+-- purpose: carries out the judged acks of one call on a lane of which some failed: moves the cursor, charges the failure, buries what is
 --   exhausted, releases the lease; the lowest failed, retry or dlq wins over any completed above it
 -- locks in order: partition, by SKIP LOCKED only, when the lane may be drained and p_clear says so
 -- raises: nothing
