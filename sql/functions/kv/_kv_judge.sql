@@ -11,7 +11,7 @@ create or replace function lockstep._kv_judge(
 returns table (call_no int, ok boolean, answer text, write_ns text[], write_key text[], write_value text[],
   write_version bigint[], write_expires_at timestamptz[])
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   -- Lines in the order they are judged, each line's slot, and per slot the state of its key (version 0: absent).

@@ -7,7 +7,7 @@
 -- written, every write is an update under a lock, and a version is never drawn by somebody who then loses the key.
 create or replace function lockstep._kv_lock(p_op text[], p_ns text[], p_key text[]) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now timestamptz := lockstep.clock();

@@ -9,7 +9,7 @@ create or replace function lockstep._kv_read(
   p_limit int[], p_after text[], p_keys_only boolean[])
 returns table (call_no int, pos int, result text)
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   return query

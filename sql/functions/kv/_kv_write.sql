@@ -8,7 +8,7 @@ create or replace function lockstep._kv_write(
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   update kv k set value = w.value, version = w.version, expires_at = w.expires_at, updated_at = p_now

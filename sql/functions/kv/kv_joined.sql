@@ -10,7 +10,7 @@ create or replace function lockstep.kv_joined(
   p_limit int[], p_after text[], p_keys_only boolean[])
 returns table (call_no int, answer text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now timestamptz;

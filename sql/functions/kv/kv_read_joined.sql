@@ -7,7 +7,7 @@ create or replace function lockstep.kv_read_joined(
   p_call int[], p_pos int[], p_op text[], p_ns text[], p_key text[], p_limit int[], p_after text[], p_keys_only boolean[])
 returns table (call_no int, answer text)
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now timestamptz := lockstep.clock();
