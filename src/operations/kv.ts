@@ -18,7 +18,8 @@ export async function kv(db: Executor, calls: readonly Call[]): Promise<readonly
   for (const [statement, group] of statements(calls)) {
     const lines = kvLines(group.map((at) => calls[at] ?? []))
     const { call, pos, op, ns, key, limit, after, keysOnly } = lines
-    const params: readonly Param[] = statement === READ ? [call, pos, op, ns, key, limit, after, keysOnly] : Object.values(lines)
+    const params: readonly Param[] =
+      statement === READ ? [call, pos, op, ns, key, limit, after, keysOnly] : Object.values(lines)
     for (const [number, text] of await db.rows(statement, params)) {
       const at = group[Number(number)]
       if (at !== undefined) answers[at] = readKvAnswer(text ?? null, calls[at] ?? [])

@@ -27,6 +27,7 @@ interface ResultText extends KvRow {
 export function readKvAnswer(text: string | null, operations: readonly KvOperation[]): KvAnswer {
   if (text === null) return { ok: true, results: [] }
   // The text is written by our own SQL functions; its shape is theirs and tested with them.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const answer = JSON.parse(text) as AnswerText
   if (!answer.ok) {
     const { failedIndex, kvReason, value, version } = answer
