@@ -1,11 +1,11 @@
 // Runs the compiled tests: one PostgreSQL for all of them, the SQL core also on older servers, one closing summary of
 // node:test. Use: node .build/tools/test.js [--long] [--only-main] [file …], or --serve <folder> for a kept server.
-import { rmSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { spec } from 'node:test/reporters'
 import { startPostgres, type RunningPostgres } from '../src/embedded/start-postgres.ts'
-import { findPackageRoot } from '../src/testing/package-root.ts'
+import { packageRoot } from '../src/db/sql-files.ts'
 import { fetchPostgres } from './tests/fetch-postgres.ts'
 import { isCore, listTests } from './tests/list-tests.ts'
 import { runRounds, type Round, type Verdict } from './tests/run-rounds.ts'
@@ -13,7 +13,7 @@ import { runRounds, type Round, type Verdict } from './tests/run-rounds.ts'
 const OLDER = ['14.23', '16.14']
 const ALL_OLDER = ['14.23', '15.18', '16.14', '17.10']
 
-const root = findPackageRoot()
+const root = packageRoot()
 const args = process.argv.slice(2)
 const long = args.includes('--long')
 const named = args.filter((arg) => !arg.startsWith('--'))
@@ -30,6 +30,7 @@ async function test(): Promise<number> {
   if (long) process.env['LOCKSTEP_LONG'] = '1'
   process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --enable-source-maps`.trim()
   const home = join(root, '.lockstep', 'test', String(process.pid))
+  removeEarlier(dirname(home))
   const servers: RunningPostgres[] = []
   const rounds: Round[] = []
   const given = process.env['LOCKSTEP_TEST_URL'] ?? ''
@@ -70,6 +71,17 @@ function tellFailures({ failed, kept }: Verdict, home: string, given: string): v
   for (const database of kept) console.error(database)
   if (kept.length > 0 && given === '') {
     console.error(`open them with: node .build/tools/test.js --serve ${relative(root, join(home, 'main'))}`)
+  }
+}
+
+/** What failed runs before this one kept, unless a server still runs there. */
+function removeEarlier(folder: string): void {
+  if (!existsSync(folder)) return
+  for (const run of readdirSync(folder)) {
+    const inUse = readdirSync(join(folder, run)).some((server) =>
+      existsSync(join(folder, run, server, 'data', 'postmaster.pid')),
+    )
+    if (!inUse) rmSync(join(folder, run), { recursive: true, force: true, maxRetries: 5 })
   }
 }
 

@@ -118,6 +118,7 @@ function withoutSqlstate(error: unknown, message: string, commitSent: boolean): 
   if (message === 'timeout exceeded when trying to connect') {
     return fault('overloaded', 'No connection of the pool came free in time.', error)
   }
+  if (message.includes('calling end on the pool')) return fault('closed', 'The pool was closed.', error)
   const code = textOf(error, 'code')
   const network = (code !== null && NETWORK_CODES.has(code)) || /connection|not queryable|closed/i.test(message)
   if (network || error instanceof AggregateError) {

@@ -3,6 +3,7 @@
 
 /** Tells that `what` is missing; the caller then returns without having tested it. */
 export function reportAbsence(t: { diagnostic(message: string): void }, what: string): void {
-  if (process.env['LOCKSTEP_REQUIRE'] === 'all') throw new Error(`${what} is missing, and LOCKSTEP_REQUIRE=all asks for it`)
+  if (process.env['LOCKSTEP_REQUIRE'] === 'all')
+    throw new Error(`${what} is missing, and LOCKSTEP_REQUIRE=all asks for it`)
   t.diagnostic(`not tested: ${what} is missing`)
 }

@@ -20,18 +20,24 @@ export interface TestDatabase {
   /** A pool on it, ended with it. */
   readonly database: Database
   /** A further client of one's own, ended with it. */
-  connect(): Promise<Client>
+  readonly connect: () => Promise<Client>
   /** Ends all connections and drops it. Idempotent. */
-  drop(): Promise<void>
+  readonly drop: () => Promise<void>
 }
 
-export interface TestDatabaseOptions extends Pick<DatabaseOptions, 'connections' | 'lockTimeoutMs' | 'statementTimeoutMs'> {
+export interface TestDatabaseOptions extends Pick<
+  DatabaseOptions,
+  'connections' | 'lockTimeoutMs' | 'statementTimeoutMs'
+> {
   /** False: an empty database, without the schema. */
   readonly migrated?: boolean
 }
 
 /** With a test's context it drops itself when that test has passed. */
-export async function createTestDatabase(t: TestEnd | null = null, options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+export async function createTestDatabase(
+  t: TestEnd | null = null,
+  options: TestDatabaseOptions = {},
+): Promise<TestDatabase> {
   const { migrated = true, ...pool } = options
   const name = `lockstep_test_${slug()}_${randomBytes(4).toString('hex')}`
   const template = migrated ? await templateDatabase() : 'template0'

@@ -26,7 +26,8 @@ export async function fetchPostgres(root: string, version: string): Promise<stri
   } catch (error) {
     rmSync(making, { recursive: true, force: true })
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
-    if (process.env['LOCKSTEP_REQUIRE'] === 'all') throw new Error(`PostgreSQL ${version} cannot be fetched: ${reason}`, { cause: error })
+    if (process.env['LOCKSTEP_REQUIRE'] === 'all')
+      throw new Error(`PostgreSQL ${version} cannot be fetched: ${reason}`, { cause: error })
     console.log(`not tested: PostgreSQL ${version} cannot be fetched (${reason})`)
     return null
   }

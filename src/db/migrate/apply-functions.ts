@@ -6,7 +6,14 @@ import type { SqlFile } from '../sql-files.ts'
 
 const INVALID_REPLACEMENT = '42P13'
 
+const VALIDATE = `
+  select case lanname when 'sql' then pg_catalog.fmgr_sql_validator(p.oid) else pg_catalog.plpgsql_validator(p.oid) end
+  from pg_catalog.pg_proc p join pg_catalog.pg_language l on l.oid = p.prolang
+  where p.pronamespace = 'lockstep'::regnamespace and lanname in ('sql', 'plpgsql')`
+
 export async function applyFunctions(client: ClientBase, files: readonly SqlFile[]): Promise<void> {
+  // Bodies are checked when all are there, so that they may name each other in any order.
+  await client.query('set local check_function_bodies = off')
   const wanted = new Set(files.map(functionName))
   for (const name of (await overloads(client)).keys()) {
     if (!wanted.has(name)) await drop(client, name)
@@ -21,6 +28,8 @@ export async function applyFunctions(client: ClientBase, files: readonly SqlFile
     await drop(client, functionName(file))
     await client.query(file.text)
   }
+  await client.query('set local check_function_bodies = on')
+  await client.query(VALIDATE)
 }
 
 async function replace(client: ClientBase, file: SqlFile): Promise<void> {

@@ -15,6 +15,7 @@ export function migrationScript(source: SchemaSource = packageSource()): string 
       `insert into lockstep.migration (number, name, checksum, breaking, phase, applied_at) values (${migration.number}, ` +
         `'${migration.name}', '${migration.checksum}', ${migration.breaking}, '${migration.phase}', clock_timestamp());`,
     ]),
+    'set local check_function_bodies = off;',
     ...source.functions.flatMap((file) => [`-- ${file.path}`, file.text.trim()]),
     'revoke all on all functions in schema lockstep from public;',
     `insert into lockstep.function_set (single, checksum, version, applied_at) values (true, '${source.functionsChecksum}', ` +
