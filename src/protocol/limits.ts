@@ -31,6 +31,8 @@ export const LIMITS = {
   popTimeoutMs: 60_000,
   popTimeoutDefaultMs: 30_000,
   parkedPolls: 20_000,
+  /** Calls that may stand before the gate to the pool; more are refused with `overloaded`. */
+  waitingCalls: 4_096,
 
   leaseSeconds: 604_800,
   leaseSecondsConfiguredDefault: 300,

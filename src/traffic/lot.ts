@@ -1,0 +1,261 @@
+// One lot: all pops that ask the same of the same queue and group. One look at the database serves many of them at once.
+//
+// A pop is fresh until a look has been made for it; then it is answered empty (it does not wait) or parked. Parked pops hold
+// no connection and are looked for again when the lot is rung (a push or an ack in this process, a hint from another one),
+// when the database said a lane becomes due, and after a growing pause in any case: the pause is the floor, the rest are hints.
+// What a look brings for a pop whose client has gone goes to the next pop of the lot, or back to the queue at once.
+import type { PopOutcome } from '../operations/pop.ts'
+import type { Delivery } from '../protocol/message.ts'
+import { mintId } from '../protocol/mint-id.ts'
+import type { PopWish } from '../protocol/pop-request.ts'
+
+const FIRST_PAUSE_MS = 50
+const SEATS = 64
+const MESSAGES_PER_LOOK = 4_000
+const LOOKS = 2
+const FIRST_EAGER = 4
+
+export interface Waiter {
+  readonly waitMs: number
+  readonly settle: (messages: readonly Delivery[]) => void
+  readonly fail: (error: unknown) => void
+  timer: NodeJS.Timeout | null
+  /** A look has been made for it and it was parked. */
+  looked: boolean
+  /** Its time is over while a look is being made for it. */
+  expired: boolean
+  gone: boolean
+}
+
+export interface LotPorts {
+  /** One look. It waits for staged messages when asked to. */
+  readonly look: (leaseIds: readonly string[], waitStaged: boolean) => Promise<PopOutcome>
+  /** Hands a lease back that nobody is there for. */
+  readonly handBack: (leaseId: string) => void
+  /** The longest pause between looks for parked pops. */
+  readonly pauseMs: () => number
+  /** Nobody is left: the lot may be forgotten. */
+  readonly emptied: () => void
+}
+
+export interface Lot {
+  readonly wish: PopWish
+  add(waiter: Waiter): void
+  /** The client has gone, or gave up. */
+  remove(waiter: Waiter): void
+  ring(): void
+  /** Answers everybody empty and looks no more. */
+  close(): void
+  readonly size: number
+  readonly parked: number
+}
+
+export function createLot(wish: PopWish, ports: LotPorts): Lot {
+  const fresh = new Set<Waiter>()
+  const parked = new Set<Waiter>()
+  const seatsAtMost = Math.max(1, Math.min(SEATS, Math.floor(MESSAGES_PER_LOOK / wish.batch)))
+  let seated = 0
+  let looks = 0
+  let scheduled = false
+  let rung = false
+  let staged = false
+  let eager = FIRST_EAGER
+  let pause = FIRST_PAUSE_MS
+  let timer: NodeJS.Timeout | null = null
+  let closed = false
+
+  function add(waiter: Waiter): void {
+    if (closed) {
+      waiter.settle([])
+      return
+    }
+    if (waiter.waitMs > 0) waiter.timer = setTimeout(() => expire(waiter), waiter.waitMs)
+    fresh.add(waiter)
+    schedule()
+  }
+
+  function expire(waiter: Waiter): void {
+    if (fresh.delete(waiter) || parked.delete(waiter)) finish(waiter, [])
+    else waiter.expired = true
+    forgetIfEmpty()
+  }
+
+  function remove(waiter: Waiter): void {
+    waiter.gone = true
+    if (waiter.timer) clearTimeout(waiter.timer)
+    fresh.delete(waiter)
+    parked.delete(waiter)
+    forgetIfEmpty()
+  }
+
+  function finish(waiter: Waiter, messages: readonly Delivery[]): void {
+    if (waiter.timer) clearTimeout(waiter.timer)
+    waiter.settle(messages)
+  }
+
+  function ring(): void {
+    rung = true
+    pause = FIRST_PAUSE_MS
+    if (parked.size > 0) schedule()
+  }
+
+  // One turn later, so that all pops read in this turn share the look.
+  function schedule(): void {
+    if (scheduled || looks >= LOOKS || closed) return
+    scheduled = true
+    setImmediate(start)
+  }
+
+  function start(): void {
+    scheduled = false
+    if (closed || looks >= LOOKS) return
+    const seats = takeSeats()
+    if (seats.length === 0) return
+    if (timer) clearTimeout(timer)
+    timer = null
+    looks += 1
+    seated += seats.length
+    void look(seats)
+    if (fresh.size > 0) schedule()
+  }
+
+  /** Parked ones first, as they wait longest, and only so many as may find something; then the fresh ones. */
+  function takeSeats(): Waiter[] {
+    const seats: Waiter[] = []
+    if (rung) {
+      for (const waiter of parked) {
+        if (seats.length >= Math.min(eager, seatsAtMost)) break
+        seats.push(waiter)
+      }
+      for (const waiter of seats) parked.delete(waiter)
+    }
+    for (const waiter of fresh) {
+      if (seats.length >= seatsAtMost) break
+      seats.push(waiter)
+    }
+    for (const waiter of seats) fresh.delete(waiter)
+    rung = false
+    return seats
+  }
+
+  async function look(seats: readonly Waiter[]): Promise<void> {
+    const leaseIds = seats.map(() => mintId())
+    const waitStaged = staged
+    staged = false
+    try {
+      hand(seats, leaseIds, await ports.look(leaseIds, waitStaged), waitStaged)
+    } catch (error) {
+      faulted(seats, error)
+    }
+    looks -= 1
+    seated -= seats.length
+    proceed()
+  }
+
+  function hand(seats: readonly Waiter[], leaseIds: readonly string[], outcome: PopOutcome, waited: boolean): void {
+    const found = outcome.answers.flatMap((messages, index) => (messages.length > 0 ? [{ messages, index }] : []))
+    const empty: Waiter[] = []
+    let next = 0
+    for (const waiter of seats) {
+      if (waiter.gone) continue
+      const delivery = found[next]
+      if (delivery) {
+        next += 1
+        finish(waiter, delivery.messages)
+      } else empty.push(waiter)
+    }
+    // What was looked up for pops that have gone meanwhile.
+    for (const { messages, index } of found.slice(next)) {
+      const waiter = firstOf(fresh) ?? firstOf(parked)
+      if (waiter) {
+        fresh.delete(waiter)
+        parked.delete(waiter)
+        finish(waiter, messages)
+      } else if (!wish.autoAck) ports.handBack(leaseIds[index] ?? '')
+    }
+    const lookAgain = outcome.again === 'backfill' || (outcome.again === 'staged' && !waited)
+    if (outcome.again === 'staged') staged = true
+    for (const waiter of empty) reseat(waiter, lookAgain)
+    eager = found.length >= seats.length ? Math.min(SEATS, eager * 2) : Math.max(FIRST_EAGER, found.length + 1)
+    if (found.length > 0) pause = FIRST_PAUSE_MS
+    // A full house means that there may be more.
+    if (lookAgain || found.length >= seats.length) rung = true
+    else plan(outcome.dueInMs)
+  }
+
+  function reseat(waiter: Waiter, lookAgain: boolean): void {
+    if (closed || waiter.expired) finish(waiter, [])
+    else if (lookAgain) fresh.add(waiter)
+    else if (waiter.waitMs > 0) {
+      waiter.looked = true
+      parked.add(waiter)
+    } else finish(waiter, [])
+  }
+
+  /** A pop that waits keeps waiting through a fault of the database; one that was never looked for is told. */
+  function faulted(seats: readonly Waiter[], error: unknown): void {
+    for (const waiter of seats) {
+      if (waiter.gone) continue
+      if (waiter.looked && !closed && !waiter.expired) parked.add(waiter)
+      else {
+        if (waiter.timer) clearTimeout(waiter.timer)
+        waiter.fail(error)
+      }
+    }
+    plan(null)
+  }
+
+  function plan(dueInMs: number | null): void {
+    if (parked.size === 0) return
+    const longest = ports.pauseMs()
+    const delay = Math.min(pause, longest, dueInMs === null ? longest : Math.max(1, Math.ceil(dueInMs)))
+    pause = Math.min(pause * 2, longest)
+    if (timer) clearTimeout(timer)
+    timer = setTimeout(() => {
+      timer = null
+      rung = true
+      schedule()
+    }, delay)
+  }
+
+  function proceed(): void {
+    if (closed) return
+    if (fresh.size > 0 || (rung && parked.size > 0)) schedule()
+    forgetIfEmpty()
+  }
+
+  function forgetIfEmpty(): void {
+    if (fresh.size + parked.size + seated > 0) return
+    if (timer) clearTimeout(timer)
+    timer = null
+    ports.emptied()
+  }
+
+  function close(): void {
+    closed = true
+    if (timer) clearTimeout(timer)
+    timer = null
+    for (const waiter of [...fresh, ...parked]) finish(waiter, [])
+    fresh.clear()
+    parked.clear()
+  }
+
+  return {
+    wish,
+    add,
+    remove,
+    ring,
+    close,
+    get size() {
+      return fresh.size + parked.size + seated
+    },
+    get parked() {
+      return parked.size
+    },
+  }
+}
+
+function firstOf(waiters: ReadonlySet<Waiter>): Waiter | null {
+  const [first] = waiters
+  return first ?? null
+}

@@ -1,0 +1,175 @@
+// Where pops wait: finds the lot of a pop, rings the lots of a queue, and bounds how many may be parked and how often all
+// lots together may look at the database. It decides nothing about messages: what a look brings is the database's word.
+import { LockstepError } from '../protocol/errors.ts'
+import { LIMITS } from '../protocol/limits.ts'
+import type { Delivery } from '../protocol/message.ts'
+import type { PopOutcome } from '../operations/pop.ts'
+import type { PopWish } from '../protocol/pop-request.ts'
+import { createLot } from './lot.ts'
+import type { Lot, Waiter } from './lot.ts'
+
+const PAUSE_MS = 1_000
+/** With very many lots each one's pause grows, so that all of them together look at most 250 times per second. */
+const PAUSE_PER_LOT_MS = 4
+
+export interface Ticket {
+  /** The client has gone: the place is free at once, and what is found for it goes elsewhere. */
+  cancel(): void
+}
+
+export interface Parking {
+  /** Calls back once: with messages, with nothing when the time is over, or with the fault. */
+  wait(
+    wish: PopWish,
+    waitMs: number,
+    settle: (messages: readonly Delivery[]) => void,
+    fail: (error: unknown) => void,
+  ): Ticket
+  /** Something happened to this queue: its parked pops are looked for. A partition or group narrows it. */
+  ring(queue: string, partition?: string | null, group?: string | null): void
+  /** Something may have happened anywhere. */
+  ringAll(): void
+  /** Answers everybody empty; later pops are answered empty at once. */
+  close(): void
+  /** Resolves when no look is in flight. */
+  idle(): Promise<void>
+  readonly parked: number
+  readonly waiting: number
+  readonly lots: number
+}
+
+export interface ParkingPorts {
+  readonly look: (wish: PopWish, leaseIds: readonly string[], waitStaged: boolean) => Promise<PopOutcome>
+  readonly handBack: (leaseId: string) => void
+}
+
+export function createParking(ports: ParkingPorts): Parking {
+  const lots = new Map<string, Lot>()
+  const byQueue = new Map<string, Set<Lot>>()
+  let waiting = 0
+  let closed = false
+  let looks = 0
+  let idlers: (() => void)[] = []
+
+  async function look(wish: PopWish, leaseIds: readonly string[], waitStaged: boolean): Promise<PopOutcome> {
+    looks += 1
+    try {
+      return await ports.look(wish, leaseIds, waitStaged)
+    } finally {
+      looks -= 1
+      // A turn later, so that whoever waits sees what the lot made of the outcome.
+      if (looks === 0 && idlers.length > 0) setImmediate(settleIdlers)
+    }
+  }
+
+  function settleIdlers(): void {
+    if (looks > 0) return
+    for (const resolve of idlers) resolve()
+    idlers = []
+  }
+
+  function lotOf(wish: PopWish): Lot {
+    const key = keyOf(wish)
+    const known = lots.get(key)
+    if (known) return known
+    const lot = createLot(wish, {
+      look: (leaseIds, waitStaged) => look(wish, leaseIds, waitStaged),
+      handBack: ports.handBack,
+      pauseMs: () => Math.max(PAUSE_MS, lots.size * PAUSE_PER_LOT_MS),
+      emptied: () => forget(key, lot),
+    })
+    lots.set(key, lot)
+    const siblings = byQueue.get(wish.queue)
+    if (siblings) siblings.add(lot)
+    else byQueue.set(wish.queue, new Set([lot]))
+    return lot
+  }
+
+  function forget(key: string, lot: Lot): void {
+    if (lots.get(key) !== lot) return
+    lots.delete(key)
+    const siblings = byQueue.get(lot.wish.queue)
+    siblings?.delete(lot)
+    if (siblings?.size === 0) byQueue.delete(lot.wish.queue)
+  }
+
+  return {
+    wait(wish, waitMs, settle, fail) {
+      if (closed) {
+        settle([])
+        return { cancel() {} }
+      }
+      if (waiting >= LIMITS.parkedPolls) {
+        throw new LockstepError('overloaded', `${LIMITS.parkedPolls} pops wait already; come back later`)
+      }
+      waiting += 1
+      let over = false
+      const end = (): boolean => {
+        if (over) return false
+        over = true
+        waiting -= 1
+        return true
+      }
+      const waiter: Waiter = {
+        waitMs,
+        settle: (messages) => {
+          if (end()) settle(messages)
+        },
+        fail: (error) => {
+          if (end()) fail(error)
+        },
+        timer: null,
+        looked: false,
+        expired: false,
+        gone: false,
+      }
+      const lot = lotOf(wish)
+      lot.add(waiter)
+      return {
+        cancel() {
+          if (end()) lot.remove(waiter)
+        },
+      }
+    },
+
+    ring(queue, partition = null, group = null) {
+      const siblings = byQueue.get(queue)
+      if (!siblings) return
+      for (const lot of siblings) {
+        const { wish } = lot
+        const elsewhere = partition !== null && wish.partition !== null && wish.partition !== partition
+        if (!elsewhere && (group === null || wish.group === group)) lot.ring()
+      }
+    },
+
+    ringAll() {
+      for (const lot of lots.values()) lot.ring()
+    },
+
+    close() {
+      closed = true
+      for (const lot of lots.values()) lot.close()
+    },
+
+    idle: () => (looks === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
+
+    get parked() {
+      let parked = 0
+      for (const lot of lots.values()) parked += lot.parked
+      return parked
+    },
+    get waiting() {
+      return waiting
+    },
+    get lots() {
+      return lots.size
+    },
+  }
+}
+
+/** No name holds NUL, so it may part them. */
+function keyOf(wish: PopWish): string {
+  const start = 'mode' in wish.start ? wish.start.mode : `@${wish.start.from}`
+  const partition = wish.partition === null ? '' : `=${wish.partition}`
+  return `${wish.queue}\0${partition}\0${wish.group}\0${wish.batch}\0${wish.partitions}\0${wish.leaseSeconds ?? ''}\0${wish.autoAck ? 1 : 0}\0${start}`
+}
