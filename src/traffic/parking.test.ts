@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PopOutcome } from '../operations/pop.ts'
+import type { Delivery } from '../protocol/message.ts'
+import type { PopWish } from '../protocol/pop-request.ts'
+import { createParking } from './parking.ts'
+
+const WISH: PopWish = {
+  queue: 'q',
+  partition: null,
+  group: 'g',
+  batch: 1,
+  partitions: 1,
+  leaseSeconds: null,
+  autoAck: false,
+  start: { mode: 'all' },
+}
+
+const message = (leaseId: string): Delivery => ({
+  id: 'id',
+  transactionId: 't',
+  traceId: null,
+  payload: '1',
+  producerSub: null,
+  createdAt: '',
+  queue: 'q',
+  partitionId: '1000000000001',
+  partition: 'p',
+  leaseId,
+  consumerGroup: 'g',
+  deliveryAttempt: 1,
+  offset: 0,
+})
+
+interface Look {
+  readonly leaseIds: readonly string[]
+  readonly waitStaged: boolean
+  /** Answers with messages for the first `found` leases. */
+  readonly answer: (found: number, more?: Partial<PopOutcome>) => void
+  readonly fail: (error: Error) => void
+}
+
+function stand() {
+  const looks: Look[] = []
+  const handedBack: string[] = []
+  const parking = createParking({
+    look: (_, leaseIds, waitStaged) =>
+      new Promise((resolve, reject) => {
+        looks.push({
+          leaseIds,
+          waitStaged,
+          answer: (found, more = {}) =>
+            resolve({
+              answers: leaseIds.map((leaseId, index) => (index < found ? [message(leaseId)] : [])),
+              floor: null,
+              again: 'no',
+              dueInMs: null,
+              ...more,
+            }),
+          fail: reject,
+        })
+      }),
+    handBack: (leaseId) => handedBack.push(leaseId),
+  })
+  const pop = (waitMs: number) => {
+    const outcome: { messages: readonly Delivery[] | null; error: unknown } = { messages: null, error: null }
+    const ticket = parking.wait(
+      WISH,
+      waitMs,
+      (messages) => (outcome.messages = messages),
+      (error) => (outcome.error = error),
+    )
+    return { outcome, ticket }
+  }
+  const until = async (what: () => boolean): Promise<void> => {
+    const deadline = Date.now() + 5_000
+    while (!what()) {
+      if (Date.now() > deadline) assert.fail(`never true: ${what}`)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  }
+  return { looks, handedBack, parking, pop, until }
+}
+
+test('one look serves all pops that ask the same', async () => {
+  const { looks, pop, until } = stand()
+  const pops = [pop(0), pop(0), pop(0)]
+  await until(() => looks.length === 1)
+  assert.equal(looks[0]?.leaseIds.length, 3)
+  looks[0]?.answer(2)
+  await until(() => pops.every(({ outcome }) => outcome.messages !== null))
+  assert.deepEqual(
+    pops.map(({ outcome }) => outcome.messages?.length),
+    [1, 1, 0],
+  )
+})
+
+test('a parked pop is looked for again when its queue is rung, and for nobody else', async () => {
+  const { looks, parking, pop, until } = stand()
+  const { outcome } = pop(20_000)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0)
+  await until(() => parking.parked === 1)
+  parking.ring('other')
+  parking.ring('q', null, 'another group')
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(looks.length, 1)
+  parking.ring('q', 'p', 'g')
+  await until(() => looks.length === 2)
+  looks[1]?.answer(1)
+  await until(() => outcome.messages !== null)
+  assert.equal(outcome.messages?.length, 1)
+  assert.equal(parking.lots, 0)
+})
+
+test('a missed bell costs one pause: a parked pop looks again by itself', async () => {
+  const { looks, pop, until } = stand()
+  pop(20_000)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0)
+  await until(() => looks.length === 2)
+  looks[1]?.answer(1)
+})
+
+test('a bell rung during a look is not lost', async () => {
+  const { looks, parking, pop, until } = stand()
+  pop(20_000)
+  await until(() => looks.length === 1)
+  parking.ring('q')
+  looks[0]?.answer(0, { dueInMs: 60_000 })
+  await until(() => looks.length === 2)
+  looks[1]?.answer(1)
+})
+
+test('the database says when a lane becomes due and the look is made then', async () => {
+  const { looks, pop, until } = stand()
+  pop(20_000)
+  await until(() => looks.length === 1)
+  const before = performance.now()
+  looks[0]?.answer(0, { dueInMs: 5 })
+  await until(() => looks.length === 2)
+  assert.ok(performance.now() - before < 45)
+  looks[1]?.answer(1)
+})
+
+test('what a look brings for a client that has gone goes to the next pop, else back to the queue', async () => {
+  const { looks, handedBack, pop, until } = stand()
+  const gone = pop(20_000)
+  await until(() => looks.length === 1)
+  const next = pop(20_000)
+  gone.ticket.cancel()
+  await until(() => looks.length === 2)
+  looks[0]?.answer(1)
+  await until(() => next.outcome.messages !== null || handedBack.length > 0)
+  looks[1]?.answer(1)
+  await until(() => handedBack.length === 1 && next.outcome.messages !== null)
+  assert.equal(gone.outcome.messages, null)
+  const kept = next.outcome.messages?.[0]?.leaseId
+  const leases = [looks[0]?.leaseIds[0], looks[1]?.leaseIds[0]]
+  assert.deepEqual(new Set([kept, handedBack[0]]), new Set(leases))
+})
+
+test('a cancelled parked pop leaves nothing behind', async () => {
+  const { looks, parking, pop, until } = stand()
+  const { ticket } = pop(20_000)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0)
+  await until(() => parking.parked === 1)
+  ticket.cancel()
+  assert.deepEqual([parking.parked, parking.waiting, parking.lots], [0, 0, 0])
+})
+
+test('a pop whose time is over is answered empty, also while a look is made for it', async () => {
+  const { looks, parking, pop, until } = stand()
+  const parked = pop(30)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0, { dueInMs: 10_000 })
+  await until(() => parked.outcome.messages !== null)
+  const looking = pop(20)
+  await until(() => looks.length >= 2)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  looks.at(-1)?.answer(0)
+  await until(() => looking.outcome.messages !== null)
+  assert.deepEqual([parked.outcome.messages, looking.outcome.messages], [[], []])
+  await until(() => parking.lots === 0)
+})
+
+test('staged messages that were held are looked for once more, waiting for them', async () => {
+  const { looks, pop, until } = stand()
+  const { outcome } = pop(0)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0, { again: 'staged' })
+  await until(() => looks.length === 2)
+  assert.equal(looks[1]?.waitStaged, true)
+  looks[1]?.answer(0, { again: 'staged' })
+  await until(() => outcome.messages !== null)
+  assert.deepEqual(outcome.messages, [])
+})
+
+test('a fault is told to a pop that asks once and outlived by one that waits', async () => {
+  const { looks, parking, pop, until } = stand()
+  const waits = pop(20_000)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0)
+  await until(() => looks.length === 2)
+  looks[1]?.fail(new Error('down'))
+  const asks = pop(0)
+  await until(() => looks.length >= 3)
+  for (const look of looks.slice(2)) look.fail(new Error('down'))
+  await until(() => asks.outcome.error !== null)
+  assert.equal(waits.outcome.error, null)
+  parking.ring('q')
+  await until(() => looks.length >= 4)
+  for (const look of looks.slice(3)) look.answer(1)
+  await until(() => waits.outcome.messages?.length === 1)
+})
+
+test('closing answers parked pops empty and takes no more', async () => {
+  const { looks, parking, pop, until } = stand()
+  const parked = pop(20_000)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0)
+  await until(() => parking.parked === 1)
+  parking.close()
+  assert.deepEqual(parked.outcome.messages, [])
+  assert.deepEqual(pop(20_000).outcome.messages, [])
+  await parking.idle()
+})
