@@ -166,3 +166,7 @@ create index dead_letter_message on lockstep.dead_letter (queue_id, partition_id
 create type lockstep._claims as (
   request int[], partition_id bigint[], delivery int[], first bigint[], past bigint[], oldest timestamptz
 );
+-- What the key/value operations of winning steps write, aligned arrays.
+create type lockstep._kv_writes as (
+  step int[], ns text[], key text[], value text[], version bigint[], expires_at timestamptz[]
+);

@@ -23,7 +23,7 @@ begin
   end if;
   v_pushed := array(
     select distinct i.partition_id from unnest(p_queue, p_partition_id) i(queue, partition_id)
-     where i.queue = p_name and i.partition_id <> all (p_busy));
+     where i.queue = p_name and i.partition_id is not null and i.partition_id <> all (p_busy));
   v_now := lockstep.clock();
 
   return query
@@ -32,7 +32,7 @@ begin
            i.payload, i.trace, i.sub, v_window > 0 and i.tx is not null as judged
       from unnest(p_queue, p_partition_id, p_transaction_id, p_payload, p_trace_id, p_producer_sub, p_id)
            with ordinality i(queue, partition_id, tx, payload, trace, sub, id, ord)
-     where i.queue = p_name and i.partition_id <> all (p_busy)
+     where i.queue = p_name and i.partition_id is not null and i.partition_id <> all (p_busy)
   ), known as (
     select i.*, m.id as first_id, m.payload as first_payload
       from item i
