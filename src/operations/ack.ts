@@ -1,7 +1,7 @@
 // Ack: settles messages for their groups. Joined calls are judged each by itself; every item has its own answer.
 import type { Executor } from '../db/executor.ts'
 import type { AckItem, AckResult } from '../protocol/message.ts'
-import { parsePartitionId } from '../protocol/partition-id.ts'
+import { ackLine } from './ack-lines.ts'
 
 const ACK =
   'select * from lockstep.ack_joined($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[])'
@@ -16,7 +16,7 @@ export async function ack(
   const columns: (string | null)[][] = Array.from({ length: 9 }, () => [])
   calls.forEach((call, callAt) =>
     call.forEach((item, itemAt) => {
-      const values = ackColumns(item)
+      const values = ackLine(item)
       if (values === null) return
       places.push([callAt, itemAt])
       columns[0]?.push(String(callAt))
@@ -37,22 +37,6 @@ export async function ack(
     }
   }
   return results
-}
-
-/** queue id, partition id, group, lease, transaction id, offset, status, error; null when the partition id is none. */
-export function ackColumns(item: AckItem): (string | null)[] | null {
-  const key = parsePartitionId(item.partitionId)
-  if (key === null) return null
-  return [
-    key.queueId,
-    key.partitionId,
-    item.group,
-    item.leaseId,
-    item.transactionId,
-    item.offset === null ? null : String(item.offset),
-    item.status,
-    item.error,
-  ]
 }
 
 function refused(error: string): AckResult {

@@ -2,6 +2,7 @@
 import type { Executor } from '../db/executor.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import type { PushItem, PushResult } from '../protocol/message.ts'
+import { pushLines } from './push-lines.ts'
 
 const PUSH =
   'select * from lockstep.push_joined($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])'
@@ -9,7 +10,7 @@ const PUSH =
 /** Stores the items; the answers are aligned with them. One commit for all, each item judged by itself. */
 export async function push(db: Executor, items: readonly PushItem[]): Promise<readonly PushResult[]> {
   if (items.length === 0) return []
-  const rows = await db.rows(PUSH, pushColumns(items))
+  const rows = await db.rows(PUSH, pushLines(items))
   const results = new Array<PushResult | undefined>(items.length)
   for (const [ord, status, messageId, offset, conflict] of rows) {
     const at = Number(ord) - 1
@@ -28,17 +29,4 @@ export async function push(db: Executor, items: readonly PushItem[]): Promise<re
     if (result === undefined) throw new LockstepError('internal', `push answered no row for item ${at}`)
     return result
   })
-}
-
-/** The parallel arrays of push and stage: queue, partition, transaction id, payload, trace id, producer, message id. */
-export function pushColumns(items: readonly PushItem[]): (readonly (string | null)[])[] {
-  return [
-    items.map((item) => item.queue),
-    items.map((item) => item.partition),
-    items.map((item) => item.transactionId),
-    items.map((item) => item.payload),
-    items.map((item) => item.traceId),
-    items.map((item) => item.producerSub),
-    items.map((item) => item.messageId),
-  ]
 }
