@@ -82,7 +82,7 @@ test('a joined call in any order and with repeated ids takes each id once; a nul
   const opened = await transaction(own.database, async (tx) => {
     const rows = await tx.rows('select * from lockstep._open_requests($1::text[], $2::text[])', [
       ['z', 'a', 'm', 'a'],
-      ['1', '2', '3', '2'],
+      ['1', '2', '3', 'other'],
     ])
     await tx.rows('select lockstep._close_requests($1::text[], $2::text[])', [
       ['z', 'a', 'm'],
@@ -91,14 +91,22 @@ test('a joined call in any order and with repeated ids takes each id once; a nul
     return rows
   })
   assert.deepEqual(opened, [
-    ['a', null, 'f'],
-    ['m', null, 'f'],
-    ['z', null, 'f'],
+    ['2', 'new', null],
+    ['4', 'conflict', null],
+    ['3', 'new', null],
+    ['1', 'new', null],
   ])
   assert.deepEqual(await own.database.rows('select id, result from lockstep.request order by id', []), [
     ['m', 'M'],
     ['z', 'Z'],
   ])
+})
+
+test('an id that was opened and committed without an answer is judged again', async (t) => {
+  const own = await createTestDatabase(t)
+  assert.equal((await openRequest(own.database, 'r', 'h')).recorded, null)
+  assert.equal(await answered(own, 'r', 'other', 'kept'), null)
+  assert.equal(await answered(own, 'r', 'other', 'x'), 'kept')
 })
 
 test('calls that name the same ids in opposite orders never deadlock', async (t) => {

@@ -16,11 +16,11 @@ begin
   if p_body_hash is null then
     raise exception using errcode = 'LS400', detail = 'bad_request', message = 'a request id needs the hash of its body';
   end if;
-  select o.recorded, o.conflict into v_row from lockstep._open_requests(array[p_id], array[p_body_hash]) o;
-  if v_row.conflict then
+  select o.state, o.answer into v_row from lockstep._open_requests(array[p_id], array[p_body_hash]) o;
+  if v_row.state = 'conflict' then
     raise exception using errcode = 'LS409', detail = 'request_conflict',
       message = 'this request id was used with another body within 24 hours';
   end if;
-  return v_row.recorded;
+  return v_row.answer;
 end
 $$;
