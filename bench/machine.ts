@@ -1,0 +1,76 @@
+// What the figures were measured on: processor, cores, memory, how long one durable write takes, versions, commit.
+import { execFileSync } from 'node:child_process'
+import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { availableParallelism, cpus, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryGib: number
+  readonly system: string
+  readonly node: string
+  readonly fsyncMicroseconds: number
+  readonly commit: string
+  readonly changed: boolean
+}
+
+/** `folder` is where PostgreSQL keeps its data: its disk is the one that counts. */
+export function describeMachine(root: string, folder: string): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGib: Math.round(totalmem() / 2 ** 30),
+    system: `${process.platform} ${release()}`,
+    node: process.version,
+    fsyncMicroseconds: fsyncTime(folder),
+    commit: git(root, ['rev-parse', '--short', 'HEAD']),
+    changed: git(root, ['status', '--porcelain', '--', 'src', 'sql', 'bench']) !== '',
+  }
+}
+
+/** Median of 200 writes of one block, each followed by fdatasync. */
+function fsyncTime(folder: string): number {
+  const path = join(folder, 'fsync.probe')
+  const file = openSync(path, 'w')
+  const block = Buffer.alloc(8192, 1)
+  const times: number[] = []
+  for (let i = 0; i < 200; i += 1) {
+    const started = performance.now()
+    writeSync(file, block, 0, block.length, (i % 16) * block.length)
+    fdatasyncSync(file)
+    times.push((performance.now() - started) * 1000)
+  }
+  closeSync(file)
+  rmSync(path)
+  return Math.round(times.toSorted((a, b) => a - b)[100] ?? 0)
+}
+
+function git(root: string, args: readonly string[]): string {
+  try {
+    return execFileSync('git', [...args], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Resident memory of a process in bytes; NaN where the system does not tell. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Processor seconds a process has used so far; NaN where the system does not tell. */
+export function cpuSeconds(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,0 +1,94 @@
+// The benchmark: embedded PostgreSQL with full durability, the broker and the load generator as processes of their own, on
+// the same cores. node .build/bench/main.js [--list] [--only name,name] [--seconds n] [--note text]
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { migrate } from '../src/db/migrate/migrate.ts'
+import { openDatabase } from '../src/db/pool.ts'
+import { startPostgres } from '../src/embedded/start-postgres.ts'
+import { describeMachine } from './machine.ts'
+import { report } from './report.ts'
+import { startBroker, startChild, startEcho } from './rows/child.ts'
+import { measure } from './rows/measure.ts'
+import type { Measured } from './rows/measure.ts'
+import type { Row } from './rows/row.ts'
+import { ROWS } from './rows/rows.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const SETTINGS = { synchronous_commit: 'on', fsync: 'on', shared_buffers: '1GB' } as const
+
+const { values } = parseArgs({
+  options: {
+    list: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '6' },
+    keep: { type: 'boolean', default: false },
+  },
+})
+
+if (values.list) {
+  for (const row of ROWS) console.log(`${row.name.padEnd(20)} ${row.what}`)
+} else {
+  await run(chosen(values.only), Number(values.seconds))
+}
+
+function chosen(only: string | undefined): readonly Row[] {
+  if (only === undefined) return ROWS
+  return only.split(',').map((name) => {
+    const row = ROWS.find((one) => one.name === name)
+    if (row === undefined) throw new Error(`no row is called '${name}'; see --list`)
+    return row
+  })
+}
+
+async function run(rows: readonly Row[], seconds: number): Promise<void> {
+  const home = join(root, '.lockstep', 'bench')
+  mkdirSync(home, { recursive: true })
+  const machine = describeMachine(root, home)
+  const postgres = await startPostgres({
+    home,
+    database: `bench_${Date.now()}`,
+    settings: SETTINGS,
+    onProgress: console.error,
+  })
+  const stops: (() => Promise<void>)[] = [() => postgres.stop()]
+  try {
+    const database = openDatabase({ connectionString: postgres.connectionString, connections: 1 })
+    await migrate(database)
+    await database.close()
+    const needed = new Set(rows.map((row) => row.server))
+    const broker = needed.has('broker')
+      ? await startBroker(join(root, 'dist', 'cli', 'main.js'), postgres.connectionString)
+      : null
+    if (broker !== null) stops.unshift(() => broker.stop())
+    const echo = await startEcho(join(root, '.build', 'bench', 'baseline', 'echo-process.js'))
+    stops.unshift(() => echo.stop())
+    const load = startChild(join(root, '.build', 'bench', 'load', 'load-process.js'))
+    stops.unshift(() => load.stop())
+
+    const measured: Measured[] = []
+    for (const row of rows) {
+      const one = await measure(
+        { connectionString: postgres.connectionString, seconds, load, broker, echo },
+        row,
+        `bench-${row.name}`,
+      )
+      measured.push(one)
+      const { figures } = one.outcome
+      console.error(
+        `${row.name.padEnd(20)} ${one.rate.toFixed(0).padStart(8)} ${row.unit.padEnd(15)} p50 ${figures.p50.toFixed(2)} p99 ${figures.p99.toFixed(2)} cpu ${one.outcome.cpu.toFixed(2)}/${one.brokerCpu.toFixed(2)}${figures.errors > 0 ? ` ERRORS ${figures.errors}: ${figures.firstError ?? ''}` : ''}`,
+      )
+    }
+    const date = new Date().toISOString().slice(0, 10)
+    const text = report({ machine, postgres: postgres.version, settings: SETTINGS, date, seconds }, measured)
+    console.log(text)
+    if (values.keep) {
+      const path = join(root, 'bench', 'results', `${date}-${machine.commit}.md`)
+      writeFileSync(path, text)
+      console.error(`written to ${path}`)
+    }
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}

@@ -1,0 +1,88 @@
+// The processes beside the bench: broker, echo server, load generator. Each is started with what it needs, told to end by
+// its own id, and none outlives the bench.
+import { fork, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createServer } from 'node:net'
+import type { Job, Outcome, Reply } from '../load/job.ts'
+
+export interface Child {
+  readonly pid: number
+  run(job: Job): Promise<Outcome>
+  stop(): Promise<void>
+}
+
+/** A process that speaks by messages. */
+export function startChild(path: string): Child {
+  const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  return {
+    pid: child.pid ?? 0,
+    run: (job) =>
+      new Promise((resolve, reject) => {
+        const onExit = (code: number | null): void =>
+          reject(new Error(`the load process ended with ${code ?? 'a signal'}`))
+        child.once('exit', onExit)
+        child.once('message', (reply: Reply) => {
+          child.off('exit', onExit)
+          if (reply.ok) resolve(reply.outcome)
+          else reject(new Error(reply.error))
+        })
+        child.send(job)
+      }),
+    stop: () => ended(child, () => child.disconnect()),
+  }
+}
+
+export async function startEcho(path: string): Promise<Child & { readonly url: string }> {
+  const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const url = await new Promise<string>((resolve) => child.once('message', (text: string) => resolve(text)))
+  return { pid: child.pid ?? 0, url, run: refuse, stop: () => ended(child, () => child.disconnect()) }
+}
+
+/** The broker as an operator runs it: `lockstep serve`. */
+export async function startBroker(
+  command: string,
+  connectionString: string,
+): Promise<Child & { readonly url: string }> {
+  const port = await freePort()
+  const profile =
+    process.env['BENCH_CPU_PROF'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env['BENCH_CPU_PROF']}`]
+  const child = spawn(process.execPath, [...profile, command, 'serve', '--port', String(port)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DATABASE_URL: connectionString },
+  })
+  const url = `http://127.0.0.1:${port}`
+  for (let tries = 0; ; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`the broker ended with ${child.exitCode} while starting`)
+    const health = await fetch(`${url}/health`).catch(() => null)
+    if (health?.status === 200) break
+    if (tries > 100) throw new Error('the broker did not become healthy in 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  return { pid: child.pid ?? 0, url, run: refuse, stop: () => ended(child, () => child.kill('SIGTERM')) }
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new Error('this process runs no loads'))
+}
+
+async function ended(child: ChildProcess, ask: () => void): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  ask()
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  await gone
+  clearTimeout(timer)
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
+      )
+    })
+  })
+}

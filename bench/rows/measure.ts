@@ -1,0 +1,78 @@
+// Runs one row: configures its queue, hands the job to the load process, watches memory and processor time meanwhile.
+import type { Job, Outcome } from '../load/job.ts'
+import { cpuSeconds, residentBytes } from '../machine.ts'
+import type { Child } from './child.ts'
+import type { Row } from './row.ts'
+
+export interface Bench {
+  readonly connectionString: string
+  readonly seconds: number
+  readonly load: Child
+  /** Null when no row of the run needs one. */
+  readonly broker: (Child & { readonly url: string }) | null
+  readonly echo: Child & { readonly url: string }
+}
+
+export interface Measured {
+  readonly row: Row
+  readonly rate: number
+  readonly outcome: Outcome
+  /** Of the broker: highest resident memory seen, and before the row. */
+  readonly brokerBytes: number
+  readonly brokerBytesBefore: number
+  /** Processor seconds of the broker per second. */
+  readonly brokerCpu: number
+}
+
+const WARMUP_SECONDS = 1
+
+export async function measure(bench: Bench, row: Row, queue: string): Promise<Measured> {
+  const url = { broker: bench.broker?.url ?? '', echo: bench.echo.url, none: '' }[row.server]
+  if (row.server === 'broker') await configure(url, queue, row.options ?? {})
+  const pid = bench.broker?.pid ?? 0
+  const brokerBytesBefore = residentBytes(pid)
+  const cpuBefore = cpuSeconds(pid)
+  const started = performance.now()
+  let brokerBytes = brokerBytesBefore
+  const watch = setInterval(() => (brokerBytes = Math.max(brokerBytes, residentBytes(pid))), 100)
+  const job: Job = {
+    load: row.load,
+    url,
+    connectionString: bench.connectionString,
+    queue,
+    connections: row.connections,
+    warmupSeconds: WARMUP_SECONDS,
+    seconds: bench.seconds,
+    batch: row.batch,
+    partitions: row.partitions,
+  }
+  try {
+    const outcome = await bench.load.run(job)
+    const elapsed = (performance.now() - started) / 1000
+    return {
+      row,
+      rate: outcome.figures.units / outcome.figures.seconds,
+      outcome,
+      brokerBytes,
+      brokerBytesBefore,
+      brokerCpu: (cpuSeconds(pid) - cpuBefore) / elapsed,
+    }
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+async function configure(
+  url: string,
+  queue: string,
+  options: Readonly<Record<string, number | boolean>>,
+): Promise<void> {
+  for (const name of [queue, `${queue}-out`]) {
+    const answer = await fetch(`${url}/api/v1/configure`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ queue: name, options }),
+    })
+    if (answer.status !== 200) throw new Error(`configure ${name}: ${answer.status} ${await answer.text()}`)
+  }
+}
