@@ -1,0 +1,22 @@
+// All commands in one table, in the order of the help. The parser, the help and docs/reference/cli.md are made from it.
+
+import type { Command } from './command.ts'
+import { doctor } from './commands/doctor.ts'
+import { kvDelete } from './commands/kv-delete.ts'
+import { kvGet } from './commands/kv-get.ts'
+import { kvList } from './commands/kv-list.ts'
+import { kvPut } from './commands/kv-put.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { queuePop } from './commands/queue-pop.ts'
+import { queuePush } from './commands/queue-push.ts'
+
+export const COMMANDS: readonly Command[] = [
+  migrateCommand,
+  doctor,
+  queuePush,
+  queuePop,
+  kvGet,
+  kvPut,
+  kvDelete,
+  kvList,
+]

@@ -1,0 +1,108 @@
+// What goes on: old transactions that keep dead rows alive, forgotten prepared ones, the distance of the clocks, who does
+// upkeep, and staged messages that nobody places.
+
+import { sqlText } from '../../db/sql-files.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import type { Check, Finding } from '../examine.ts'
+import { fail, fine, warn } from './finding.ts'
+
+const DAY = 86_400
+
+export const examineActivity: Check = async (database) => {
+  const ask = async (query: string): Promise<readonly (number | null)[]> => {
+    const [row = []] = await database.reader.rows(sqlText(`queries/doctor/${query}.sql`), [])
+    return row.map((value) => (value === null ? null : Number(value)))
+  }
+  return [
+    ...transactionFindings(await ask('transactions')),
+    ...(await clockFinding(ask)),
+    ...(await stagedFinding(ask)),
+    ...upkeepFinding(await ask('upkeep')),
+  ]
+}
+
+function transactionFindings(row: readonly (number | null)[]): Finding[] {
+  const [oldest, pid, snapshot, prepared, slots, frozen] = row.map((value) => value ?? 0)
+  const findings: Finding[] = []
+  const age = oldest ?? 0
+  if (age > 60) {
+    const hint = `select query from pg_stat_activity where pid = ${pid ?? 0}; then perhaps: select pg_terminate_backend(${pid ?? 0})`
+    const seen = `one has been open for ${age} s (process ${pid ?? 0}): queues slow down while it holds dead rows`
+    findings.push(age > DAY ? fail('transactions', seen, hint) : warn('transactions', seen, hint))
+  } else findings.push(fine('transactions', age === 0 ? 'none is open' : `the oldest is ${age} s old`))
+  if ((snapshot ?? 0) > 10_000_000) {
+    findings.push(
+      warn(
+        'snapshot',
+        `one holds rows of the last ${snapshot ?? 0} transactions`,
+        'end the session or standby that holds it',
+      ),
+    )
+  }
+  if ((prepared ?? 0) > 0) {
+    findings.push(
+      warn(
+        'prepared',
+        `${prepared ?? 0} prepared transactions`,
+        'select gid from pg_prepared_xacts; rollback prepared …',
+      ),
+    )
+  }
+  if ((slots ?? 0) > 0) {
+    findings.push(
+      warn(
+        'replication',
+        `${slots ?? 0} replication slots that nobody reads keep the log`,
+        'select pg_drop_replication_slot(…)',
+      ),
+    )
+  }
+  if ((frozen ?? 0) > 1_000_000_000) {
+    findings.push(fail('wraparound', `the oldest row is ${frozen ?? 0} transactions old`, 'vacuum (freeze)'))
+  }
+  return findings
+}
+
+type Ask = (query: string) => Promise<readonly (number | null)[]>
+
+async function clockFinding(ask: Ask): Promise<readonly Finding[]> {
+  const before = Date.now()
+  const [there] = await ask('clock')
+  const after = Date.now()
+  // Nothing decides by this machine's clock; a person who compares logs does.
+  const apart = Math.max(0, before - (there ?? before), (there ?? after) - after)
+  if (apart <= 1_000) return [fine('clock', 'agrees with this machine within a second')]
+  return [
+    warn(
+      'clock',
+      `differs by ${(apart / 1000).toFixed(1)} s from this machine`,
+      'synchronise both with NTP; leases go by the database alone',
+    ),
+  ]
+}
+
+async function stagedFinding(ask: Ask): Promise<readonly Finding[]> {
+  let row: readonly (number | null)[]
+  try {
+    row = await ask('staged')
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error
+    return [
+      warn('staged', 'this role may not look at the table of staged messages', 'run doctor as the owner of the schema'),
+    ]
+  }
+  const [count, queues] = row
+  const number = count ?? 0
+  if (number < 1_000)
+    return [fine('staged', number === 0 ? 'nothing waits to be placed' : `${number} wait to be placed`)]
+  const seen = `${number > 10_000 ? 'more than 10000' : number} messages of ${queues ?? 0} queues wait to be placed`
+  return [warn('staged', seen, 'start a broker or a consumer: each places what it finds, once a second')]
+}
+
+function upkeepFinding(row: readonly (number | null)[]): readonly Finding[] {
+  const workers = row[0] ?? 0
+  if (workers > 0) return [fine('upkeep', `${workers} connections of brokers or clients are there to do it`)]
+  return [
+    warn('upkeep', 'no broker and no client is connected: retention, expiry and placing stand still', 'lockstep serve'),
+  ]
+}

@@ -1,0 +1,33 @@
+// Runs one key/value operation for a command: checked at the same door as a request of the wire, then sent.
+
+import type { Executor } from '../db/executor.ts'
+import { kv } from '../operations/kv.ts'
+import { LockstepError } from '../protocol/errors.ts'
+import { decodeKv } from '../protocol/kv-request.ts'
+import type { KvResult } from '../protocol/kv.ts'
+import { writeJson } from './write-json.ts'
+
+/** The results that answer an `Op`: several operations share one shape. */
+type Answered<Op, Result = KvResult> = Result extends { readonly op: infer Ops }
+  ? Op extends Ops
+    ? Result
+    : never
+  : never
+
+/** `operation` as on the wire. The answer is that of the same `op`. */
+export async function runKv<const Op extends KvResult['op']>(
+  db: Executor,
+  operation: Readonly<Record<string, unknown>> & { readonly op: Op },
+): Promise<Answered<Op>> {
+  const { operations } = decodeKv({ text: writeJson({ operations: [operation] }), broken: null })
+  const [answer] = await kv(db, [operations])
+  const result = answer?.ok === true ? answer.results[0] : undefined
+  if (result === undefined || !isOf(result, operation.op)) {
+    throw new LockstepError('internal', `${operation.op} was answered by something else`)
+  }
+  return result
+}
+
+function isOf<Op extends KvResult['op']>(result: KvResult, op: Op): result is Answered<Op> & KvResult {
+  return result.op === op
+}
