@@ -147,7 +147,7 @@ export function list<T>(max: number, each: Field<T>): Field<readonly T[]> {
 }
 
 /** Absent or null gives the fallback. */
-export function optional<T, D>(field: Field<T>, fallback: D): Field<T | D> {
+export function optional<T, const D>(field: Field<T>, fallback: D): Field<T | D> {
   return {
     type: field.type,
     optional: true,

@@ -24,7 +24,7 @@ test('behind a full gate acks go first, whatever came before them', async () => 
 
 test('a full line refuses at once and a fault frees its place', async () => {
   const admission = createAdmission(1, 1)
-  let fail = (_: Error): void => {}
+  let fail: (error: Error) => void = () => {}
   const first = admission.enter(RANK.write, () => new Promise<void>((_, reject) => (fail = reject)))
   const second = admission.enter(RANK.write, async () => 'in')
   await assert.rejects(

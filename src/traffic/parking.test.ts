@@ -75,7 +75,7 @@ function stand() {
   const until = async (what: () => boolean): Promise<void> => {
     const deadline = Date.now() + 5_000
     while (!what()) {
-      if (Date.now() > deadline) assert.fail(`never true: ${what}`)
+      if (Date.now() > deadline) assert.fail(`never true: ${String(what)}`)
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
   }

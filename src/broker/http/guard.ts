@@ -1,0 +1,28 @@
+// What is refused before a handler sees it: pages of other origins that would change something, bodies that are not JSON
+// (a form or text/plain needs no permission from a browser, so it is never read as JSON), and compressed bodies.
+import type { IncomingMessage } from 'node:http'
+import { LockstepError } from '../../protocol/errors.ts'
+import type { Route } from './route.ts'
+
+/** Throws what is wrong with the request's headers for this route. */
+export function guard(request: IncomingMessage, route: Route): void {
+  const { headers } = request
+  if (headers.origin !== undefined && route.changes) demandOwnOrigin(headers.origin, headers.host ?? '')
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+    throw new LockstepError('unsupported_media_type', 'the body must be sent uncompressed')
+  }
+  const type = headers['content-type']
+  if (type !== undefined && !/^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw new LockstepError('unsupported_media_type', 'the body must be application/json')
+  }
+}
+
+function demandOwnOrigin(origin: string, host: string): void {
+  let own = false
+  try {
+    own = new URL(origin).host === host.toLowerCase()
+  } catch {
+    own = false
+  }
+  if (!own) throw new LockstepError('forbidden', 'a page of another origin may not change anything here')
+}

@@ -1,0 +1,155 @@
+// The way of a request: find its route, guard it, read its body, run its handler, write one answer. Every fault on this way
+// becomes an answer; nothing that a client sends may end the process or leave a request unanswered.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { LockstepError } from '../../protocol/errors.ts'
+import type { BrokerParts } from '../parts.ts'
+import { guard } from './guard.ts'
+import { compileRoutes } from './match-route.ts'
+import type { BodyReader } from './read-body.ts'
+import { faultAnswer, faultFor, respond } from './respond.ts'
+import type { Answer, Call, Route } from './route.ts'
+
+export interface RequestDesk {
+  readonly listener: RequestListener
+  /** From now on everything but public routes is refused with `draining`. */
+  drain(): void
+  /** Resolves when no request is in flight. */
+  idle(): Promise<void>
+}
+
+const EMPTY = Buffer.alloc(0)
+/** After a body was refused half-read: time for the client to read the answer before the connection is cut. */
+const LINGER_MS = 500
+
+export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], bodies: BodyReader): RequestDesk {
+  const find = compileRoutes(routes)
+  const prefix = `${Date.now().toString(36)}-${process.pid.toString(36)}-`
+  let count = 0
+  let inFlight = 0
+  let draining = false
+  let idlers: (() => void)[] = []
+
+  function listener(request: IncomingMessage, response: ServerResponse): void {
+    const requestId = prefix + (count++).toString(36)
+    const startedAt = performance.now()
+    const url = request.url ?? '/'
+    const mark = url.indexOf('?')
+    const path = mark < 0 ? url : url.slice(0, mark)
+    let label = 'ANY unknown'
+    inFlight += 1
+    response.on('close', ended)
+    response.on('error', () => {})
+    request.on('error', () => {})
+
+    function ended(): void {
+      inFlight -= 1
+      if (inFlight === 0 && idlers.length > 0) settleIdlers()
+    }
+
+    function answer(given: Answer | null): void {
+      if (given === null || response.destroyed) return
+      if (draining && !response.headersSent) response.setHeader('connection', 'close')
+      const { undelivered } = given
+      if (undelivered) {
+        if (response.closed || request.socket.destroyed) undelivered()
+        else response.on('close', () => response.writableFinished || undelivered())
+      }
+      respond(response, given, requestId)
+      parts.metrics.count(label, given.status, (performance.now() - startedAt) / 1000)
+    }
+
+    function fail(error: unknown): void {
+      const fault = faultFor(error)
+      if (fault.status >= 500) tell(fault, label, requestId)
+      answer(faultAnswer(fault))
+    }
+
+    function refuseBody(fault: LockstepError): void {
+      response.setHeader('connection', 'close')
+      fail(fault)
+      // The rest of the body is read away for a moment: an unread byte would make the close a reset that eats the answer.
+      request.resume()
+      setTimeout(() => request.destroy(), LINGER_MS).unref()
+    }
+
+    function run(route: Route, params: Call['params'], body: Buffer): void {
+      const queryText = mark < 0 ? '' : url.slice(mark + 1)
+      try {
+        const given = route.handle({ parts, request, response, route, requestId, params, queryText, body })
+        if (given instanceof Promise) given.then(answer, fail)
+        else answer(given)
+      } catch (error) {
+        fail(error)
+      }
+    }
+
+    let route: Route
+    let params: Call['params']
+    try {
+      const match = find(request.method ?? 'GET', path)
+      if (match === null) {
+        answer(noSuchRoute(path))
+        return
+      }
+      if (!('route' in match)) {
+        answer(wrongMethod(match))
+        return
+      }
+      ;({ route, params } = match)
+      label = `${route.method} ${route.path}`
+      if (draining && route.access !== 'public') throw new LockstepError('draining', 'this broker is shutting down')
+      guard(request, route)
+    } catch (error) {
+      if (hasBody(request)) refuseBody(faultFor(error))
+      else fail(error)
+      return
+    }
+    if (!hasBody(request)) {
+      run(route, params, EMPTY)
+      return
+    }
+    bodies.read(request, response, (fault, body) => {
+      if (fault) refuseBody(fault)
+      else run(route, params, body)
+    })
+  }
+
+  function settleIdlers(): void {
+    const settled = idlers
+    idlers = []
+    for (const resolve of settled) resolve()
+  }
+
+  function tell(fault: LockstepError, route: string, requestId: string): void {
+    const cause = fault.cause instanceof Error ? fault.cause : fault
+    parts.logger.error('request failed', {
+      requestId,
+      route,
+      code: fault.code,
+      message: fault.message,
+      cause: fault.code === 'internal' ? (cause.stack ?? cause.message) : cause.message,
+    })
+  }
+
+  return {
+    listener,
+    drain() {
+      draining = true
+    },
+    idle: () => (inFlight === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
+  }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+const noSuchRoute = (path: string): Answer => ({
+  status: 404,
+  body: JSON.stringify({ code: 'no_such_route', error: 'not found', path }),
+})
+
+const wrongMethod = (methods: readonly string[]): Answer => ({
+  status: 405,
+  body: JSON.stringify({ code: 'method_not_allowed', error: `this path takes ${methods.join(', ')}` }),
+  headers: ['allow', methods.join(', ')],
+})

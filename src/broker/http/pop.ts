@@ -1,0 +1,55 @@
+// The three pops. A pop of one queue is parked in traffic and holds nothing but its connection; a client that goes away gives
+// its place up at once, and a lease that could not be delivered is handed back. A discovery pop looks once, by priority.
+import { encodePop } from '../../protocol/answers.ts'
+import type { Delivery } from '../../protocol/message.ts'
+import { decodePop, POP_QUERY } from '../../protocol/pop-request.ts'
+import { readQuery } from './read-query.ts'
+import { json, NO_CONTENT } from './route.ts'
+import type { Answer, Call, Route } from './route.ts'
+
+function popQueue(call: Call): Promise<Answer | null> {
+  const { queue = '', partition } = call.params
+  const { wish, waitMs } = decodePop(queue, partition ?? null, readQuery(call.queryText), call.parts.defaultMode)
+  return new Promise((resolve, reject) => {
+    const ticket = call.parts.traffic.parking.wait(
+      wish,
+      waitMs,
+      (messages) => resolve(delivered(call, queue, wish.group, messages)),
+      reject,
+    )
+    call.response.once('close', () => {
+      ticket.cancel()
+      resolve(null)
+    })
+  })
+}
+
+function delivered(call: Call, queue: string, group: string, messages: readonly Delivery[]): Answer {
+  const lease = messages[0]?.leaseId
+  if (lease === undefined) return NO_CONTENT
+  const answer = json(encodePop(queue, group, messages))
+  return lease === '' ? answer : { ...answer, undelivered: () => call.parts.traffic.handBack(lease) }
+}
+
+const answers = {
+  200: '{"success":true,"queue":"…","partition":"…","partitionId":"…","leaseId":"…","consumerGroup":"…","messages":[{"id":"…","transactionId":"…","traceId":null,"data":…,"producerSub":null,"createdAt":"…","partitionId":"…","partition":"…","leaseId":"…","consumerGroup":"…","deliveryAttempt":1,"offset":0}],"partitionsClaimed":1}',
+  204: 'Nothing to deliver, now or within the time of a long poll.',
+  400: 'A parameter is out of range, a mode is unknown or a time cannot be read.',
+} as const
+
+const route = (path: string, about: string, handle: Route['handle'], query: Route['query'] = POP_QUERY): Route => ({
+  method: 'GET',
+  path,
+  access: 'read-write',
+  rank: 'A',
+  changes: true,
+  about,
+  ...(query === undefined ? {} : { query }),
+  answers,
+  handle,
+})
+
+export const popRoutes: readonly Route[] = [
+  route('/api/v1/pop/queue/:queue', 'Leases the next messages of a queue; the broker picks the partitions.', popQueue),
+  route('/api/v1/pop/queue/:queue/partition/:partition', 'Leases the next messages of one partition.', popQueue),
+]

@@ -1,0 +1,53 @@
+// A request with an id is done once: the first committed answer is recorded in the same transaction as its effect, and the
+// same id with the same body gets that answer again. What was rolled back is not recorded and is judged anew.
+import { createHash } from 'node:crypto'
+import { transaction } from '../../db/transaction.ts'
+import type { Executor } from '../../db/executor.ts'
+import { closeRequest } from '../../operations/close-request.ts'
+import { openRequest } from '../../operations/open-request.ts'
+import { refuse, root } from '../../protocol/check.ts'
+import { requestIdText } from '../../protocol/names.ts'
+import type { Call } from './route.ts'
+
+/** The request's id: of the body, or of the Idempotency-Key header; the two may not differ. */
+export function requestIdOf(call: Call, ofBody: string | null): string | null {
+  const header = call.request.headers['idempotency-key']
+  if (header === undefined) return ofBody
+  const ofHeader = requestIdText.read(header, root('header '), 'idempotency-key')
+  if (ofBody !== null && ofBody !== ofHeader) refuse(root(), 'requestId', 'the same as the Idempotency-Key header')
+  return ofHeader
+}
+
+/** Of the route and the body's bytes: the same id may not be used for something else. */
+export function bodyHash(call: Call): string {
+  return createHash('sha256').update(call.route.path).update('\0').update(call.body).digest('hex')
+}
+
+export interface Outcome {
+  readonly answer: string
+  /** False: nothing was changed and nothing is remembered. */
+  readonly commit: boolean
+}
+
+class RolledBack {
+  readonly answer: string
+  constructor(answer: string) {
+    this.answer = answer
+  }
+}
+
+export async function once(call: Call, id: string, work: (db: Executor) => Promise<Outcome>): Promise<string> {
+  try {
+    return await transaction(call.parts.database, async (db) => {
+      const { recorded } = await openRequest(db, id, bodyHash(call))
+      if (recorded !== null) return recorded
+      const { answer, commit } = await work(db)
+      if (!commit) throw new RolledBack(answer)
+      await closeRequest(db, id, answer)
+      return answer
+    })
+  } catch (error) {
+    if (error instanceof RolledBack) return error.answer
+    throw error
+  }
+}

@@ -1,0 +1,52 @@
+// Writes answers: one writeHead, one end. A 204 has neither body nor content-length. Faults keep the wire's shape,
+// {"error", "code"}, and say when to come back; what was unforeseen is told to the log and not to the client.
+import type { ServerResponse } from 'node:http'
+import { LockstepError } from '../../protocol/errors.ts'
+import type { Answer } from './route.ts'
+
+const RETRY_AFTER_SECONDS = '1'
+
+export function respond(response: ServerResponse, answer: Answer, requestId: string): void {
+  const { body, headers } = answer
+  if (body === null) {
+    response.writeHead(answer.status, ['x-request-id', requestId, ...(headers ?? [])])
+    response.end()
+    return
+  }
+  const head = [
+    'content-type',
+    answer.type ?? 'application/json',
+    'content-length',
+    String(Buffer.byteLength(body)),
+    'x-content-type-options',
+    'nosniff',
+    'cache-control',
+    'no-store',
+    'x-request-id',
+    requestId,
+  ]
+  if (headers) head.push(...headers)
+  response.writeHead(answer.status, head)
+  response.end(body)
+}
+
+/** An error of any kind as the fault to tell. */
+export function faultFor(error: unknown): LockstepError {
+  if (error instanceof LockstepError) return error
+  return new LockstepError('internal', 'an unforeseen fault; the log has it under the request id', {}, error)
+}
+
+export function faultAnswer(fault: LockstepError): Answer {
+  const headers = fault.status === 503 || fault.status === 429 ? ['retry-after', RETRY_AFTER_SECONDS] : []
+  return { status: fault.status, body: JSON.stringify(faultBody(fault)), headers }
+}
+
+/** Key/value faults name the code as the error and the part in `reason`, as their clients expect. */
+function faultBody(fault: LockstepError): Readonly<Record<string, unknown>> {
+  const { reason } = fault.details
+  if (typeof reason === 'string' && reason.startsWith('kv_')) {
+    const error = fault.code === 'payload_too_large' ? fault.code : 'kv_bad_request'
+    return { error, code: fault.code, reason, detail: fault.message }
+  }
+  return { error: fault.message, code: fault.code }
+}

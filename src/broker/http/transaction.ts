@@ -1,0 +1,60 @@
+// POST /transaction: acks, pushes and kv in one commit. A rollback is an answer with 200; a fault of the request's shape
+// comes in the same envelope with 400.
+import { createHash } from 'node:crypto'
+import { encodeTransaction } from '../../protocol/answers.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { mintId } from '../../protocol/mint-id.ts'
+import { decodeTransaction, TRANSACTION_BODY } from '../../protocol/transaction-request.ts'
+import { bodyText } from './read-body.ts'
+import { bodyHash, requestIdOf } from './request-once.ts'
+import { json } from './route.ts'
+import type { Answer, Call, Route } from './route.ts'
+
+async function commit(call: Call): Promise<Answer> {
+  let transactionId = mintId()
+  try {
+    const { requestId: ofBody, operations, kv } = decodeTransaction(bodyText(call.body), null)
+    const requestId = requestIdOf(call, ofBody)
+    if (requestId !== null) transactionId = idOfRequest(requestId)
+    const result = await call.parts.traffic.transaction({
+      requestId,
+      bodyHash: requestId === null ? null : bodyHash(call),
+      operations,
+      kv,
+    })
+    if (!result.success && result.reason === 'request_conflict') {
+      throw new LockstepError('request_conflict', result.error)
+    }
+    return json(encodeTransaction(transactionId, operations, result))
+  } catch (error) {
+    if (!(error instanceof LockstepError) || error.status >= 429) throw error
+    const { code, message, details, status } = error
+    const reason = typeof details['reason'] === 'string' ? details['reason'] : code
+    return json(JSON.stringify({ transactionId, success: false, reason, code, error: message, results: [] }), status)
+  }
+}
+
+/** The same for every arrival of one request, so that a repeat's answer is the first one in this field too. */
+function idOfRequest(requestId: string): string {
+  const hex = createHash('sha256').update(requestId).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+export const transactionRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/transaction',
+    access: 'read-write',
+    rank: 'A',
+    changes: true,
+    about: `Acks, pushes (\`operations\`, up to ${LIMITS.transactionOperations}) and key/value operations (\`kv\`, up to ${LIMITS.transactionKvOperations}) in one commit. Judged in the order request id, kv, acks, pushes; the first loser names the reason.`,
+    body: TRANSACTION_BODY,
+    answers: {
+      200: '{"transactionId":"…","success":true,"results":[…]} or {"transactionId":"…","success":false,"reason":"kv_precondition|duplicate|rejected_ack|queue_full","error":"…","results":[]}',
+      400: '{"transactionId":"…","success":false,"reason":"bad_request|not_available|kv_…","error":"…","results":[]}',
+      409: 'The request id was used with another body.',
+    },
+    handle: commit,
+  },
+]

@@ -1,0 +1,7 @@
+// The public face of `lockstep/broker`: one function that makes a broker, and what it takes and gives.
+export { createBroker } from './create-broker.ts'
+export type { Broker, BrokerOptions } from './create-broker.ts'
+export { jsonLogger } from './logger.ts'
+export type { LogFields, Logger } from './logger.ts'
+export { runBroker, stopOnSignal } from './run-broker.ts'
+export type { RunOptions } from './run-broker.ts'

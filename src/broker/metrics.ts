@@ -1,0 +1,98 @@
+// Counts what the broker does and prints it, as JSON for people and as Prometheus text. Counting costs one map look-up per
+// request; gauges are read only when asked for. Labels are routes and statuses, never names that users chose.
+import type { Traffic } from '../traffic/traffic.ts'
+
+interface RouteCount {
+  readonly statuses: Map<number, number>
+  seconds: number
+}
+
+export interface Gauges {
+  readonly traffic: Traffic
+  readonly bodyBytes: () => number
+  readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
+}
+
+export interface Metrics {
+  count(route: string, status: number, seconds: number): void
+  prometheus(): string
+  summary(): Readonly<Record<string, unknown>>
+}
+
+export function createMetrics(gauges: Gauges): Metrics {
+  const routes = new Map<string, RouteCount>()
+  const startedAt = performance.now()
+  const { traffic, pool } = gauges
+
+  function readings(): [name: string, kind: 'gauge' | 'counter', about: string, value: number][] {
+    const { rss, heapUsed } = process.memoryUsage()
+    const read: [string, 'gauge' | 'counter', string, number][] = [
+      ['lockstep_parked_polls', 'gauge', 'Pops that wait for a message.', traffic.parking.parked],
+      ['lockstep_waiting_pops', 'gauge', 'Pops not answered yet, parked or being looked for.', traffic.parking.waiting],
+      ['lockstep_lots', 'gauge', 'Different things that pops wait for.', traffic.parking.lots],
+      ['lockstep_calls_running', 'gauge', 'Calls in flight to PostgreSQL.', traffic.admission.running],
+      ['lockstep_calls_waiting', 'gauge', 'Calls before the gate to the pool.', traffic.admission.waiting],
+      ['lockstep_body_bytes', 'gauge', 'Request bodies being read, in bytes.', gauges.bodyBytes()],
+      ['lockstep_pool_connections', 'gauge', 'Connections of the pool.', pool.totalCount],
+      ['lockstep_pool_idle_connections', 'gauge', 'Connections of the pool that are idle.', pool.idleCount],
+      ['process_resident_memory_bytes', 'gauge', 'Resident memory.', rss],
+      ['process_heap_bytes', 'gauge', 'Heap in use.', heapUsed],
+      ['lockstep_uptime_seconds', 'gauge', 'Since the start.', (performance.now() - startedAt) / 1000],
+    ]
+    for (const [verb, { counters, waiting }] of Object.entries(traffic.joiners)) {
+      read.push(
+        [`lockstep_${verb}_calls_total`, 'counter', `Joined calls of ${verb}.`, counters.calls],
+        [`lockstep_${verb}_requests_total`, 'counter', `Requests joined into them.`, counters.inputs],
+        [`lockstep_${verb}_splits_total`, 'counter', `Joined calls that failed and were split.`, counters.splits],
+        [`lockstep_${verb}_waiting`, 'gauge', `Requests of ${verb} that wait for a call.`, waiting],
+      )
+    }
+    return read
+  }
+
+  return {
+    count(route, status, seconds) {
+      let entry = routes.get(route)
+      if (!entry) routes.set(route, (entry = { statuses: new Map(), seconds: 0 }))
+      entry.statuses.set(status, (entry.statuses.get(status) ?? 0) + 1)
+      entry.seconds += seconds
+    },
+
+    prometheus() {
+      const lines: string[] = []
+      for (const [name, kind, about, value] of readings()) {
+        lines.push(`# HELP ${name} ${about}`, `# TYPE ${name} ${kind}`, `${name} ${value}`)
+      }
+      lines.push(
+        '# HELP lockstep_http_requests_total Requests answered.',
+        '# TYPE lockstep_http_requests_total counter',
+      )
+      const seconds: string[] = []
+      for (const [route, entry] of routes) {
+        const [method, path] = route.split(' ')
+        for (const [status, count] of entry.statuses) {
+          lines.push(`lockstep_http_requests_total{method="${method}",route="${path}",status="${status}"} ${count}`)
+        }
+        seconds.push(`lockstep_http_seconds_total{method="${method}",route="${path}"} ${entry.seconds}`)
+      }
+      lines.push('# HELP lockstep_http_seconds_total Time from request to answer.')
+      lines.push('# TYPE lockstep_http_seconds_total counter', ...seconds)
+      return `${lines.join('\n')}\n`
+    },
+
+    summary() {
+      const memory = process.memoryUsage()
+      const cpu = process.cpuUsage()
+      let requests = 0
+      for (const { statuses } of routes.values()) for (const count of statuses.values()) requests += count
+      return {
+        uptime: (performance.now() - startedAt) / 1000,
+        requests: { total: requests },
+        messages: { parkedPolls: traffic.parking.parked },
+        database: { poolSize: pool.totalCount, idleConnections: pool.idleCount, waitingRequests: pool.waitingCount },
+        memory: { rss: memory.rss, heapUsed: memory.heapUsed, heapTotal: memory.heapTotal },
+        cpu: { user: cpu.user, system: cpu.system },
+      }
+    },
+  }
+}

@@ -1,0 +1,19 @@
+// What a handler may use, made once at the start. Handlers hold no state of their own.
+import type { Database } from '../db/pool.ts'
+import type { Traffic } from '../traffic/traffic.ts'
+import type { HealthCheck } from './health-check.ts'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface BrokerParts {
+  readonly database: Database
+  readonly traffic: Traffic
+  readonly health: HealthCheck
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly version: string
+  /** Where a group that names no mode begins. */
+  readonly defaultMode: 'all' | 'new'
+  /** Refuse acks without a lease on every queue. */
+  readonly requireLease: boolean
+}

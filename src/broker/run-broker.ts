@@ -1,0 +1,54 @@
+// Runs a broker as a process: settings from the environment, a stop on SIGTERM and SIGINT, exit 0 after a clean one.
+import { LockstepError } from '../protocol/errors.ts'
+import { readSettings } from './config.ts'
+import { createBroker } from './create-broker.ts'
+import type { Broker } from './create-broker.ts'
+import { jsonLogger } from './logger.ts'
+
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Overrides of single settings, from the command line. */
+  readonly port?: number
+  readonly connectionString?: string
+}
+
+/** Started; it stops itself on a signal. */
+export async function runBroker(options: RunOptions = {}): Promise<Broker> {
+  const settings = readSettings(options.environment ?? process.env)
+  const connectionString = options.connectionString ?? settings.DATABASE_URL
+  if (connectionString === null) {
+    throw new LockstepError('bad_request', 'setting DATABASE_URL must be the connection string of a PostgreSQL', {
+      field: 'DATABASE_URL',
+    })
+  }
+  const logger = jsonLogger(settings.LOG_LEVEL)
+  const broker = createBroker({
+    connectionString,
+    connections: settings.LOCKSTEP_CONNECTIONS,
+    host: settings.HOST,
+    port: options.port ?? settings.PORT,
+    allowOpen: settings.LOCKSTEP_ALLOW_OPEN,
+    defaultSubscriptionMode: settings.DEFAULT_SUBSCRIPTION_MODE,
+    requireLease: settings.LOCKSTEP_REQUIRE_LEASE,
+    drainMs: settings.LOCKSTEP_DRAIN_MS,
+    logger,
+  })
+  await broker.start()
+  stopOnSignal(broker)
+  return broker
+}
+
+/** A second signal does not wait. */
+export function stopOnSignal(broker: Broker): void {
+  let asked = false
+  const stop = (): void => {
+    if (asked) process.exit(1)
+    asked = true
+    broker.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}

@@ -1,0 +1,260 @@
+// The way of every hot verb to PostgreSQL, used by the broker and by the client in process alike: joined with its like,
+// through the gate, and followed by the bell that wakes parked pops of this process. It adds no meaning to a verb.
+import type { Database } from '../db/pool.ts'
+import { openTransaction } from '../db/transaction.ts'
+import { ack } from '../operations/ack.ts'
+import { extend } from '../operations/extend.ts'
+import { kv } from '../operations/kv.ts'
+import { pop } from '../operations/pop.ts'
+import type { PopOutcome } from '../operations/pop.ts'
+import { push } from '../operations/push.ts'
+import { release } from '../operations/release.ts'
+import { transaction } from '../operations/transaction.ts'
+import { LockstepError } from '../protocol/errors.ts'
+import type { KvAnswer, KvOperation } from '../protocol/kv.ts'
+import { LIMITS } from '../protocol/limits.ts'
+import type { AckItem, AckResult, Delivery, PushItem, PushResult } from '../protocol/message.ts'
+import type { PopWish } from '../protocol/pop-request.ts'
+import type { TransactionRequest, TransactionResult } from '../protocol/transaction.ts'
+import { createAdmission, RANK } from './admission.ts'
+import type { Admission } from './admission.ts'
+import { createFloors } from './floors.ts'
+import type { Floors } from './floors.ts'
+import { createJoiner } from './join.ts'
+import type { Joiner } from './join.ts'
+import { createParking } from './parking.ts'
+import type { Parking } from './parking.ts'
+import { createQueueNames } from './queue-names.ts'
+import { stepKeys } from './step-keys.ts'
+
+export interface TrafficOptions {
+  readonly database: Database
+  /** Calls in flight at most; no more than the pool has connections. */
+  readonly connections: number
+  /** Joined calls in flight per verb. */
+  readonly callsPerVerb?: number
+  /** Told after something was committed that pops of this queue in other processes may be waiting for. */
+  readonly onCommitted?: (queue: string) => void
+  /** Told of a fault that no caller hears of. */
+  readonly onFault?: (what: string, error: unknown) => void
+}
+
+export interface Traffic {
+  push(items: readonly PushItem[]): Promise<readonly PushResult[]>
+  /** Resolves with [] when the time is over or the signal is aborted. */
+  pop(wish: PopWish, waitMs: number, signal?: AbortSignal): Promise<readonly Delivery[]>
+  ack(items: readonly AckItem[]): Promise<readonly AckResult[]>
+  extend(leaseId: string, seconds: number): Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
+  /** Hands a lease back, uncounted; a fault is told to `onFault` and the lease lapses by itself. */
+  handBack(leaseId: string): void
+  /** Told of a commit that did not come this way: wakes the pops that wait for this queue, here and elsewhere. */
+  committed(queue: string): void
+  transaction(step: TransactionRequest): Promise<TransactionResult>
+  kv(operations: readonly KvOperation[]): Promise<KvAnswer>
+  /** Takes no more pops, answers parked ones empty, resolves when what is in flight has ended. Idempotent. */
+  drain(): Promise<void>
+  readonly parking: Parking
+  readonly admission: Admission
+  readonly floors: Floors
+  readonly joiners: Readonly<Record<'push' | 'ack' | 'transaction' | 'kv', Joiner<never, unknown>>>
+}
+
+const PUSHED_ITEMS_PER_CALL = 1_000
+const BYTES_PER_CALL = 8 * 1024 * 1024
+const LINE_BYTES = LIMITS.bodyBytes * 2
+const ACKS_PER_CALL = 2_000
+const STAGED_LOCK_MS = 250
+const CALLS_PER_VERB = 2
+
+export function createTraffic(options: TrafficOptions): Traffic {
+  const { database, onFault = () => {}, onCommitted = () => {} } = options
+  const calls = options.callsPerVerb ?? CALLS_PER_VERB
+  const admission = createAdmission(options.connections, LIMITS.waitingCalls)
+  const floors = createFloors()
+  const names = createQueueNames()
+  let handingBack = 0
+  let handedBack: (() => void) | null = null
+
+  const parking = createParking({ look, handBack })
+
+  async function look(wish: PopWish, leaseIds: readonly string[], waitStaged: boolean): Promise<PopOutcome> {
+    const floor = wish.partition === null ? floors.take(wish.queue, wish.group) : null
+    const request = { ...wish, leaseIds, floor, waitStaged }
+    const outcome = await admission.enter(RANK.pop, () => (waitStaged ? lookStaged(request) : pop(database, request)))
+    if (wish.partition === null) floors.put(wish.queue, wish.group, outcome.floor)
+    for (const messages of outcome.answers) {
+      const first = messages[0]
+      if (first) names.learn(first.partitionId, wish.queue)
+    }
+    return outcome
+  }
+
+  /** Waits for the partition that holds back staged messages, for a moment; not having it in time is an empty look. */
+  async function lookStaged(request: Parameters<typeof pop>[1]): Promise<PopOutcome> {
+    const tx = await openTransaction(database, { ...database.timeouts, lockTimeoutMs: STAGED_LOCK_MS })
+    try {
+      const outcome = await pop(tx, request)
+      await tx.commit()
+      return outcome
+    } catch (error) {
+      await tx.rollback()
+      if (!(error instanceof LockstepError) || error.code !== 'busy') throw error
+      return { answers: request.leaseIds.map(() => []), floor: request.floor, again: 'no', dueInMs: null }
+    }
+  }
+
+  function committed(queue: string): void {
+    parking.ring(queue)
+    onCommitted(queue)
+  }
+
+  const pushes = createJoiner<readonly PushItem[], readonly PushResult[]>({
+    calls,
+    size: PUSHED_ITEMS_PER_CALL,
+    weight: BYTES_PER_CALL,
+    weightOf: pushWeight,
+    line: LINE_BYTES,
+    async run(lists) {
+      const results = await admission.enter(RANK.write, () =>
+        push(database, lists.length === 1 ? (lists[0] ?? []) : lists.flat()),
+      )
+      const queues = new Set<string>()
+      let at = 0
+      const answers = lists.map((items) => {
+        for (const item of items) queues.add(item.queue)
+        at += items.length
+        return results.slice(at - items.length, at)
+      })
+      for (const queue of queues) committed(queue)
+      return answers
+    },
+  })
+
+  const acks = createJoiner<readonly AckItem[], readonly AckResult[]>({
+    calls,
+    size: ACKS_PER_CALL,
+    weight: ACKS_PER_CALL,
+    weightOf: (items) => items.length,
+    line: LIMITS.waitingCalls * ACKS_PER_CALL,
+    async run(lists) {
+      const answers = await admission.enter(RANK.ack, () => ack(database, lists))
+      for (const [call, items] of lists.entries()) {
+        for (const [index, item] of items.entries()) {
+          if (answers[call]?.[index]?.leaseReleased === true) freed(item)
+        }
+      }
+      return answers
+    },
+  })
+
+  /** A released lane may have more for its group. */
+  function freed(item: AckItem): void {
+    const queue = names.of(item.partitionId)
+    if (queue !== null) parking.ring(queue, null, item.group)
+  }
+
+  const steps = createJoiner<TransactionRequest, TransactionResult>({
+    calls: Math.max(calls, Math.floor(options.connections / 2)),
+    size: LIMITS.transactionsPerCall,
+    weight: BYTES_PER_CALL,
+    weightOf: stepWeight,
+    line: LINE_BYTES,
+    keysOf: stepKeys,
+    async run(batch) {
+      const results = await admission.enter(RANK.write, () => transaction(database, batch))
+      for (const [index, step] of batch.entries()) {
+        const result = results[index]
+        if (result !== undefined && result !== 'deferred' && result.success) stepCommitted(step)
+      }
+      return results.map((result) => (result === 'deferred' ? 'again' : result))
+    },
+  })
+
+  function stepCommitted(step: TransactionRequest): void {
+    const queues = new Set<string>()
+    for (const operation of step.operations) {
+      if (operation.type === 'push') queues.add(operation.item.queue)
+      else freed(operation.item)
+    }
+    for (const queue of queues) committed(queue)
+  }
+
+  const states = createJoiner<readonly KvOperation[], KvAnswer>({
+    calls,
+    size: 64,
+    weight: LIMITS.kvOperations * 4,
+    weightOf: (operations) => operations.length,
+    line: LIMITS.waitingCalls * 64,
+    run: (lists) => admission.enter(RANK.write, () => kv(database, lists)),
+  })
+
+  function handBack(leaseId: string): void {
+    handingBack += 1
+    admission
+      .enter(RANK.ack, () => release(database, leaseId))
+      .catch((error: unknown) => onFault('a lease could not be handed back and will lapse', error))
+      .finally(() => {
+        parking.ringAll()
+        handingBack -= 1
+        if (handingBack === 0) handedBack?.()
+      })
+  }
+
+  return {
+    push: (items) => (items.length === 0 ? Promise.resolve([]) : pushes.join(items)),
+    ack: (items) => (items.length === 0 ? Promise.resolve([]) : acks.join(items)),
+    transaction: (step) => steps.join(step),
+    kv: (operations) =>
+      operations.length === 0 ? Promise.resolve({ ok: true, results: [] }) : states.join(operations),
+    extend: (leaseId, seconds) => admission.enter(RANK.ack, () => extend(database, leaseId, seconds)),
+    handBack,
+    committed,
+
+    pop(wish, waitMs, signal) {
+      if (signal?.aborted) return Promise.resolve([])
+      return new Promise((resolve, reject) => {
+        const abort = (): void => {
+          ticket.cancel()
+          resolve([])
+        }
+        const ticket = parking.wait(
+          wish,
+          waitMs,
+          (messages) => {
+            signal?.removeEventListener('abort', abort)
+            resolve(messages)
+          },
+          (error) => {
+            signal?.removeEventListener('abort', abort)
+            reject(error instanceof Error ? error : new Error(String(error)))
+          },
+        )
+        signal?.addEventListener('abort', abort, { once: true })
+      })
+    },
+
+    async drain() {
+      parking.close()
+      await Promise.all([pushes.idle(), acks.idle(), steps.idle(), states.idle(), parking.idle()])
+      if (handingBack > 0) await new Promise<void>((resolve) => (handedBack = resolve))
+    },
+
+    parking,
+    admission,
+    floors,
+    joiners: { push: pushes, ack: acks, transaction: steps, kv: states },
+  }
+}
+
+function pushWeight(items: readonly PushItem[]): number {
+  let weight = 0
+  for (const item of items) weight += item.payload.length + 256
+  return weight
+}
+
+function stepWeight(step: TransactionRequest): number {
+  let weight = 256
+  for (const { type, item } of step.operations) weight += type === 'push' ? item.payload.length + 256 : 256
+  for (const operation of step.kv) weight += 'value' in operation ? operation.value.length + 256 : 256
+  return weight
+}
