@@ -1,6 +1,7 @@
 // All commands in one table, in the order of the help. The parser, the help and docs/reference/cli.md are made from it.
 
 import type { Command } from './command.ts'
+import { dev } from './commands/dev.ts'
 import { doctor } from './commands/doctor.ts'
 import { kvDelete } from './commands/kv-delete.ts'
 import { kvGet } from './commands/kv-get.ts'
@@ -9,8 +10,11 @@ import { kvPut } from './commands/kv-put.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { queuePop } from './commands/queue-pop.ts'
 import { queuePush } from './commands/queue-push.ts'
+import { serve } from './commands/serve.ts'
 
 export const COMMANDS: readonly Command[] = [
+  dev,
+  serve,
   migrateCommand,
   doctor,
   queuePush,

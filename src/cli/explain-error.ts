@@ -27,7 +27,7 @@ export function explainError(error: unknown): Explained {
   if (error instanceof LockstepError) {
     const cause = error.cause instanceof Error && error.cause.message !== '' ? ` (${error.cause.message})` : ''
     const message = error.message.includes(cause.slice(2, -1)) ? error.message : error.message + cause
-    return { code: error.code, message: redact(message), hint: HINTS[error.code] ?? '', retry: error.retry, status: 1 }
+    return { code: error.code, message: redact(message), hint: hintOf(error), retry: error.retry, status: 1 }
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: 'internal', message: redact(text), hint: '', retry: 'never', status: 1 }
@@ -45,6 +45,11 @@ export function errorText(explained: Explained): string {
 export function errorJson(explained: Explained): string {
   const { code, message, hint, retry } = explained
   return JSON.stringify({ error: { code, message, retry, hint: hint === '' ? null : hint } })
+}
+
+function hintOf(error: LockstepError): string {
+  const { hint } = error.details
+  return typeof hint === 'string' ? hint : (HINTS[error.code] ?? '')
 }
 
 function redact(text: string): string {

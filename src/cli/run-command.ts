@@ -12,8 +12,12 @@ import { helpOfAll, helpOfOne } from './write-help.ts'
 export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const output = createOutput(words.includes('--json'))
   const interruption = new AbortController()
-  const interrupt = (): void => interruption.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  const interrupt = (): void => {
+    // Whoever asks twice does not want to wait; leaving by exit() still takes an embedded server along.
+    if (interruption.signal.aborted) process.exit(130)
+    interruption.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
   try {
     const command = findCommand(COMMANDS, words)
     if (command === null) {

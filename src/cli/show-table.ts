@@ -32,6 +32,7 @@ function cellText(cell: Cell): string {
 
 /** The text on one line, with control characters written as escapes. */
 export function visible(text: string): string {
+  // Control characters are just what is looked for.
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g, (character) => {
     return `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0') ?? ''}`

@@ -40,6 +40,8 @@ export interface RunningPostgres {
   readonly pid: number
   readonly dataDir: string
   readonly logFile: string
+  /** Mode 0600; a path may be shown, its content not. */
+  readonly passwordFile: string
   /** As in "18.4". */
   readonly version: string
   /** True when a server left by a killed run was taken over. */
@@ -120,6 +122,7 @@ async function startOwned(
     pid: started.pid,
     dataDir: data,
     logFile,
+    passwordFile: password.file,
     version: place.binaries.version,
     adopted: left !== null,
     stop: () => {

@@ -26,7 +26,7 @@ function transactionFindings(row: readonly (number | null)[]): Finding[] {
   const findings: Finding[] = []
   const age = oldest ?? 0
   if (age > 60) {
-    const hint = `select query from pg_stat_activity where pid = ${pid ?? 0}; then perhaps: select pg_terminate_backend(${pid ?? 0})`
+    const hint = `look at it in pg_stat_activity (pid ${pid ?? 0}); perhaps end it with pg_terminate_backend(${pid ?? 0})`
     const seen = `one has been open for ${age} s (process ${pid ?? 0}): queues slow down while it holds dead rows`
     findings.push(age > DAY ? fail('transactions', seen, hint) : warn('transactions', seen, hint))
   } else findings.push(fine('transactions', age === 0 ? 'none is open' : `the oldest is ${age} s old`))
@@ -44,7 +44,7 @@ function transactionFindings(row: readonly (number | null)[]): Finding[] {
       warn(
         'prepared',
         `${prepared ?? 0} prepared transactions`,
-        'select gid from pg_prepared_xacts; rollback prepared …',
+        'find them in pg_prepared_xacts and commit or roll back each',
       ),
     )
   }
@@ -53,7 +53,7 @@ function transactionFindings(row: readonly (number | null)[]): Finding[] {
       warn(
         'replication',
         `${slots ?? 0} replication slots that nobody reads keep the log`,
-        'select pg_drop_replication_slot(…)',
+        'drop those that no standby needs with pg_drop_replication_slot(name)',
       ),
     )
   }

@@ -22,7 +22,11 @@ export const examineServer: Check = async (database) => {
   if (encoding === 'UTF8') findings.push(fine('encoding', 'UTF8'))
   else
     findings.push(
-      fail('encoding', `the database is in ${encoding ?? ''}`, "create database … encoding 'UTF8' template template0"),
+      fail(
+        'encoding',
+        `the database is in ${encoding ?? ''}`,
+        "make the database with: encoding 'UTF8' template template0",
+      ),
     )
 
   if (recovery === 't')
@@ -32,7 +36,7 @@ export const examineServer: Check = async (database) => {
       warn(
         'writable',
         'default_transaction_read_only is on: applications that join their own transactions are refused',
-        'alter role … reset default_transaction_read_only',
+        'reset default_transaction_read_only for the role or database that has it',
       ),
     )
   } else findings.push(fine('writable', 'yes'))
@@ -43,7 +47,7 @@ export const examineServer: Check = async (database) => {
       warn(
         'isolation',
         `default_transaction_isolation is ${isolation ?? ''}: ack and pop inside your own transactions are refused there`,
-        "alter role … set default_transaction_isolation = 'read committed', or begin isolation level read committed",
+        'begin those transactions with: begin isolation level read committed',
       ),
     )
   }
@@ -54,13 +58,17 @@ export const examineServer: Check = async (database) => {
       fail(
         'durability',
         'fsync is off: a crash of the machine loses or corrupts data',
-        "alter system set fsync = 'on'",
+        'set fsync = on in postgresql.conf and reload',
       ),
     )
   if (autovacuum === 'on') findings.push(fine('autovacuum', 'on'))
   else
     findings.push(
-      fail('autovacuum', 'off: queues slow down as dead rows pile up', "alter system set autovacuum = 'on'"),
+      fail(
+        'autovacuum',
+        'off: queues slow down as dead rows pile up',
+        'set autovacuum = on in postgresql.conf and reload',
+      ),
     )
   if (Number(connections) < 30) {
     findings.push(

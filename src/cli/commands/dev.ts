@@ -1,0 +1,56 @@
+// `lockstep dev`: everything on one machine, for trying and developing: an embedded PostgreSQL whose data stays in a folder,
+// the schema, and a broker. Runs until Ctrl-C, then drains and stops both.
+
+import { resolve } from 'node:path'
+import type { Command } from '../command.ts'
+import { BROKER_PORT, startDev } from '../start-dev.ts'
+import { untilAborted } from '../until-aborted.ts'
+
+export const dev: Command = {
+  name: 'dev',
+  summary: 'Run an embedded PostgreSQL and a broker here, for development.',
+  detail:
+    'The data is kept in the folder and found again by the next run. Beside it, in the same working folder, the other commands find this database without DATABASE_URL.',
+  arguments: [],
+  options: {
+    port: {
+      kind: 'integer',
+      value: 'N',
+      min: 1,
+      max: 65_535,
+      meaning: 'Port of the broker on 127.0.0.1.',
+      fallback: `${BROKER_PORT}, or a free one when that is taken`,
+    },
+    data: { kind: 'text', value: 'DIR', meaning: 'Folder for the database.', fallback: './.lockstep' },
+  },
+  examples: ['lockstep dev', 'lockstep dev --port 7000 --data /var/lib/my-lockstep'],
+  async run(call) {
+    const { output, signal } = call
+    const running = await startDev({
+      home: resolve(call.text('data') ?? '.lockstep'),
+      port: call.integer('port'),
+      say: (line) => output.progress(line),
+    })
+    const { address, postgres } = running
+    output.result(
+      { event: 'ready', address, postgresPort: postgres.port, dataDir: postgres.dataDir, pid: process.pid },
+      () =>
+        [
+          `The broker listens on ${output.styled('bold', address)}`,
+          `PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, user postgres, database lockstep;`,
+          `its password is in ${postgres.passwordFile}`,
+          '',
+          'In another terminal, in this folder:',
+          `  lockstep queue push hello '{"to":"world"}'`,
+          '  lockstep queue pop hello',
+          '',
+          'Ctrl-C stops both.',
+        ].join('\n'),
+    )
+    await untilAborted(signal)
+    output.progress('stopping the broker, then PostgreSQL')
+    await running.stop()
+    output.progress('stopped')
+    return 0
+  },
+}

@@ -1,0 +1,96 @@
+// The whole system on one machine: an embedded PostgreSQL, its schema and a broker, for `lockstep dev` and `npm start`. Only a
+// port that nobody asked for is replaced when it is taken.
+
+import { type Broker, createBroker } from '../broker/index.ts'
+import { migrate } from '../db/migrate/migrate.ts'
+import { openDatabase } from '../db/pool.ts'
+import { systemCode } from '../embedded/embedded-error.ts'
+import { type RunningPostgres, startPostgres } from '../embedded/start-postgres.ts'
+import { LockstepError } from '../protocol/errors.ts'
+
+export const BROKER_PORT = 6632
+
+export interface DevOptions {
+  /** Folder for the database. */
+  readonly home: string
+  /** The broker's port if somebody asked for one. */
+  readonly port: number | null
+  readonly say: (line: string) => void
+}
+
+export interface RunningDev {
+  /** http://127.0.0.1:6632 */
+  readonly address: string
+  readonly postgres: RunningPostgres
+  /** The broker drains first, then PostgreSQL stops. Idempotent. */
+  stop(): Promise<void>
+}
+
+export async function startDev(options: DevOptions): Promise<RunningDev> {
+  const { home, say } = options
+  const postgres = await startPostgres({ home, onProgress: say })
+  try {
+    say(`PostgreSQL ${postgres.version} runs on 127.0.0.1:${postgres.port}, its data in ${postgres.dataDir}`)
+    await migrateSchema(postgres.connectionString, say)
+    const broker = await startBroker(postgres.connectionString, options)
+    let stopping: Promise<void> | null = null
+    return {
+      address: broker.address,
+      postgres,
+      stop: () => {
+        stopping ??= stopBoth(broker, postgres)
+        return stopping
+      },
+    }
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+}
+
+async function stopBoth(broker: Broker, postgres: RunningPostgres): Promise<void> {
+  try {
+    await broker.stop()
+  } finally {
+    await postgres.stop()
+  }
+}
+
+async function migrateSchema(connectionString: string, say: (line: string) => void): Promise<void> {
+  const database = openDatabase({ connectionString, connections: 2, applicationName: 'lockstep command' })
+  try {
+    await migrate(database, { onProgress: say })
+  } finally {
+    await database.close()
+  }
+}
+
+async function startBroker(connectionString: string, { port, say }: DevOptions): Promise<Broker> {
+  try {
+    return await startOn(connectionString, port ?? BROKER_PORT)
+  } catch (error) {
+    if (!isPortTaken(error)) throw error
+    if (port !== null) throw portTaken(port)
+    say(`port ${BROKER_PORT} is taken by another program: taking a free one`)
+    return await startOn(connectionString, 0)
+  }
+}
+
+async function startOn(connectionString: string, port: number): Promise<Broker> {
+  const broker = createBroker({ connectionString, port })
+  await broker.start()
+  return broker
+}
+
+export function isPortTaken(error: unknown): boolean {
+  if (systemCode(error) === 'EADDRINUSE') return true
+  return error instanceof Error && error.cause !== undefined && isPortTaken(error.cause)
+}
+
+/** `command`: what to run with another port. */
+export function portTaken(port: number, command = 'lockstep dev'): LockstepError {
+  return new LockstepError('unavailable', `Port ${port} of 127.0.0.1 is taken by another program.`, {
+    port,
+    hint: `${command} --port ${port + 1}    # or any other free one`,
+  })
+}
