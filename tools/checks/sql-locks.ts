@@ -10,6 +10,14 @@ import { DISTRIBUTED_BY } from './sql-keys.ts'
 export const FOR_UPDATE_ALLOWED: Readonly<Record<string, string>> = {
   'sql/functions/group/_open_group.sql':
     'a registration must not miss a partition in the making, which holds KEY SHARE',
+  'sql/functions/group/seek_group.sql': 'as a registration: the group gets a new row',
+  'sql/functions/group/delete_group.sql': 'as a registration: the group loses or gets a new row',
+  'sql/functions/group/set_subscription.sql':
+    'as a registration: partitions in the making take the start from the group',
+  'sql/functions/queue/delete_queue.sql': 'the queue ends, and staged rows of it are deleted',
+  'sql/functions/queue/purge_dead_letters.sql': 'the rows are deleted',
+  'sql/functions/queue/redrive_dead_letter.sql': 'the row is deleted',
+  'sql/functions/queue/redrive_dead_letters.sql': 'the rows are deleted',
 }
 
 const LOCK = /\bfor\s+(no\s+key\s+update|key\s+share|update|share)\b/g

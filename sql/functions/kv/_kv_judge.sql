@@ -29,6 +29,7 @@ declare
   v_rows text;
   v_missing text;
   v_truncated boolean;
+  v_budget bigint := 4 * 1024 * 1024;  -- LIMITS.kvReadBytes
   v_bytes bigint;
   v_expect bigint;
   v_reason text;
@@ -43,9 +44,9 @@ begin
       from unnest(p_call, p_pos, p_op, p_ns, p_key) with ordinality u(call, pos, op, ns, key, ord)
   ), seen as (
     -- Values are fetched only where an operation reads them, for getMany within the call's budget.
-    select n.slot, k.*, n.op in ('get', 'incr') or n.op = 'getMany' and 4194304 >=
-             sum(case when n.op = 'getMany' then octet_length(k.value) end) over (partition by n.call order by n.pos, n.ord)
-             as wanted
+    select n.slot, k.*, n.op in ('get', 'incr') or n.op = 'getMany'
+             and sum(case when n.op = 'getMany' then octet_length(k.value) end) over (partition by n.call order by n.pos, n.ord)
+                 <= v_budget as wanted
       from line n
       left join lateral (
         select c.version, c.value, c.expires_at, c.updated_at from kv c
@@ -87,7 +88,7 @@ begin
         null;
       elsif v_version[s] = 0 then
         v_missing := v_missing || ',' || to_json(p_key[l])::text;
-      elsif v_value[s] is null or v_bytes + octet_length(v_value[s]) > 4194304 then
+      elsif v_value[s] is null or v_bytes + octet_length(v_value[s]) > v_budget then
         v_truncated := true;
       else
         v_bytes := v_bytes + octet_length(v_value[s]);

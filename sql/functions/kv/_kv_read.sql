@@ -36,7 +36,9 @@ begin
               and (c.expires_at is null or c.expires_at > p_now)
             order by c.key limit n.rows + 1)) k on true
     ), sorted as (
-      select h.*, h.key is not null and h.bytes <= 4194304 and (h.op <> 'getPrefix' or h.rank <= h.rows) as shown from hit h
+      select h.*, h.key is not null and (h.op <> 'getPrefix' or h.rank <= h.rows)
+             and h.bytes <= 4 * 1024 * 1024 as shown  -- LIMITS.kvReadBytes
+        from hit h
     ), folded as (
       select s.call, s.pos, min(s.op) as op, min(s.after) as after,
              bool_or(s.key is not null and not s.shown) as truncated,

@@ -20,6 +20,7 @@ begin
      where k.ns = p_ns and k.key >= p_prefix and k.key > coalesce(p_after, '')
        and k.key <= p_prefix || repeat(chr(1114111), 128)
        and (k.expires_at is null or k.expires_at > v_now)
-     order by k.key limit least(greatest(p_limit, 0), 1000);
+     order by k.key
+     limit least(greatest(p_limit, 0), 1000);  -- LIMITS.kvPrefixLimit
 end
 $$;

@@ -1,0 +1,22 @@
+-- purpose: stages the copy of one dead letter and removes its row; the caller holds the row and the target queue
+-- locks in order: none (waits only for an open transaction that stages the same copy)
+-- raises: nothing
+-- idempotent how: the copy's transaction id is dlq:<id>
+-- index used: staged_once, message_tx_hash, dead_letter_pkey
+create or replace function lockstep._redrive(
+  p_letter dead_letter, p_queue text, p_partition text, out result text, out message_id uuid, out transaction_id text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_id uuid := lockstep.uuid7();
+begin
+  transaction_id := 'dlq:' || p_letter.id;
+  select case when s.status = 'queued' then 'moved' else s.status end, s.message_id into result, message_id
+    from lockstep._stage(array[p_queue], array[p_partition], array[transaction_id], array[p_letter.payload],
+                         array[p_letter.trace_id], array[p_letter.producer_sub], array[v_id]) s;
+  if result = 'moved' then
+    delete from dead_letter d where d.queue_id = p_letter.queue_id and d.id = p_letter.id;
+  end if;
+end
+$$;

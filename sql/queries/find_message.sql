@@ -1,0 +1,37 @@
+-- purpose: one message by its partition and transaction id, the newest of that id, with what each group made of it; from the
+--   dead letters when the log no longer has it; $1 queue id, $2 partition id, $3 transaction id
+-- index used: queue_pkey, message_tx_hash, dead_letter_message, lane_pkey
+with clock as materialized (select lockstep.clock() as now, lockstep.tx_hash($3) as hash)
+select q.id, q.name, q.namespace, q.task, lockstep.queue_options(q), p.id, p.name, f."offset", f.id, f.transaction_id,
+       f.trace_id, f.producer_sub, f.payload, lockstep.instant_text(f.created_at),
+       case when f.dead then 'dead_letter'
+            else lockstep.message_state(q.id, p.id, f."offset", c.hash, f.id, c.now) end as status,
+       coalesce(d.failures, g.failures, 0) as failures, d.error, g.groups
+  from clock c
+ cross join lockstep.queue q
+  join lockstep.partition p on p.queue_id = q.id and p.id = $2::bigint
+  left join lateral (
+    select d.failures, d.error, d.message_id from lockstep.dead_letter d
+     where d.queue_id = q.id and d.partition_id = p.id and d.tx_hash = c.hash and d.transaction_id = $3
+     order by d.failed_at desc limit 1) d on true
+ cross join lateral (
+    (select m."offset", m.id, m.transaction_id, m.trace_id, m.producer_sub, m.payload, m.created_at, false as dead
+       from lockstep.message m
+      where m.queue_id = q.id and m.partition_id = p.id and m.tx_hash = c.hash and m.transaction_id = $3
+      order by m."offset" desc limit 1)
+    union all
+    (select d."offset", d.message_id, d.transaction_id, d.trace_id, d.producer_sub, d.payload, d.created_at, true
+       from lockstep.dead_letter d
+      where d.queue_id = q.id and d.partition_id = p.id and d.tx_hash = c.hash and d.transaction_id = $3
+      order by d.failed_at desc limit 1)
+    order by dead limit 1) f
+ cross join lateral (
+    -- Names and flags only: no payload comes near this JSON.
+    select coalesce(json_agg(json_build_object('group', g.name, 'consumed', coalesce(l.committed > f."offset", false),
+             'leaseExpiresAt', case when l.lease_expires_at > c.now and l.committed <= f."offset" and l.batch_end > f."offset"
+                                    then lockstep.instant_text(l.lease_expires_at) end) order by g.name), '[]') as groups,
+           max(case when l.committed = f."offset" then l.failures end) as failures
+      from lockstep.consumer_group g
+      left join lockstep.lane l on l.queue_id = g.queue_id and l.group_id = g.id and l.partition_id = p.id
+     where g.queue_id = q.id) g
+ where q.id = $1::int and q.deleted_at is null
