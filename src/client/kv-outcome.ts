@@ -1,0 +1,138 @@
+// Key/value answers as a caller reads them: parsed values, and a verdict that says which way it went. A missing key is
+// `{ found: false, version: 0 }`, so that `expect: entry.version` means "must not exist".
+import { LockstepError } from '../protocol/errors.ts'
+import type { KvLoss, KvResult, KvRow } from '../protocol/kv.ts'
+
+export type KvEntry<V> =
+  | {
+      readonly found: true
+      readonly key: string
+      readonly value: V
+      readonly version: number
+      readonly expiresAt: string | null
+      readonly updatedAt: string
+    }
+  | { readonly found: false; readonly key: string; readonly value?: undefined; readonly version: 0 }
+
+export type KvFound<V> = Extract<KvEntry<V>, { readonly found: true }>
+
+export interface KvMany<V> {
+  readonly entries: readonly KvFound<V>[]
+  readonly missing: readonly string[]
+  /** The call's read budget was spent; the keys not answered are in neither list. */
+  readonly truncated: boolean
+}
+
+export interface KvPage<V> {
+  readonly entries: readonly KvFound<V>[]
+  readonly truncated: boolean
+  /** Where the next page begins, as `after`; null at the end. */
+  readonly nextAfter: string | null
+}
+
+export interface KvLost<V> {
+  readonly applied: false
+  readonly key: string
+  readonly reason: KvLoss
+  /** What stands there now; undefined when nothing does. */
+  readonly value: V | undefined
+  readonly version: number
+}
+
+/** A write: what stands there now, whichever way it went. */
+export type KvWritten<V> =
+  | { readonly applied: true; readonly key: string; readonly value: V; readonly version: number }
+  | KvLost<V>
+
+/** A delete or a check: the version that was judged. */
+export type KvJudged<V> = { readonly applied: true; readonly key: string; readonly version: number } | KvLost<V>
+
+/** Any operation's outcome inside a commit. */
+export type KvOutcome<V> =
+  | ({ readonly op: 'get' } & KvEntry<V>)
+  | ({ readonly op: 'getMany' } & KvMany<V>)
+  | ({ readonly op: 'put' | 'putIfAbsent' | 'incr' } & KvWritten<V>)
+  | ({ readonly op: 'delete' | 'check' } & KvJudged<V>)
+
+export function parsed(text: string | null): unknown {
+  return text === null ? undefined : JSON.parse(text)
+}
+
+function found(row: KvRow): KvFound<unknown> {
+  return {
+    found: true,
+    key: row.key,
+    value: parsed(row.value),
+    version: row.version,
+    expiresAt: row.expiresAt,
+    updatedAt: row.updatedAt,
+  }
+}
+
+function unexpected(result: KvResult, wanted: string): never {
+  throw new LockstepError('internal', `the answer to ${wanted} was one to ${result.op}`)
+}
+
+export function entryOf(result: KvResult): KvEntry<unknown> {
+  if (result.op !== 'get') return unexpected(result, 'get')
+  return result.found ? found(result.row) : { found: false, key: result.key, version: 0 }
+}
+
+export function manyOf(result: KvResult): KvMany<unknown> {
+  if (result.op !== 'getMany') return unexpected(result, 'getMany')
+  return { entries: result.rows.map(found), missing: result.missing, truncated: result.truncated }
+}
+
+export function pageOf(result: KvResult): KvPage<unknown> {
+  if (result.op !== 'getPrefix') return unexpected(result, 'getPrefix')
+  return { entries: result.rows.map(found), truncated: result.truncated, nextAfter: result.nextAfter }
+}
+
+type Verdict = Extract<KvResult, { readonly applied: boolean }>
+
+function lost(key: string, reason: KvLoss, value: string | null, version: number | null): KvLost<unknown> {
+  return { applied: false, key, reason, value: parsed(value), version: version ?? 0 }
+}
+
+function verdict(result: Verdict): KvWritten<unknown> {
+  if (!result.applied) return lost(result.key, result.reason ?? 'version', result.value, result.version)
+  return { applied: true, key: result.key, value: parsed(result.value), version: result.version ?? 0 }
+}
+
+export function writtenOf(result: KvResult): KvWritten<unknown> {
+  return 'applied' in result ? verdict(result) : unexpected(result, 'a write')
+}
+
+export function judgedOf(result: KvResult): KvJudged<unknown> {
+  if (!('applied' in result)) return unexpected(result, 'a delete or check')
+  const judged = verdict(result)
+  return judged.applied ? { applied: true, key: judged.key, version: judged.version } : judged
+}
+
+/** A required operation that lost, alone in its call. */
+export function lostAlone(
+  key: string,
+  kvReason: KvLoss,
+  value: string | null,
+  version: number | null,
+): KvLost<unknown> {
+  return lost(key, kvReason, value, version)
+}
+
+export function kvOutcome(result: KvResult): KvOutcome<unknown> {
+  switch (result.op) {
+    case 'get':
+      return { op: 'get', ...entryOf(result) }
+    case 'getMany':
+      return { op: 'getMany', ...manyOf(result) }
+    case 'getPrefix':
+      return unexpected(result, 'a step, which has no getPrefix')
+    case 'delete':
+    case 'check':
+      return { op: result.op, ...judgedOf(result) }
+    case 'put':
+    case 'putIfAbsent':
+    case 'incr':
+      return { op: result.op, ...writtenOf(result) }
+  }
+}

@@ -1,0 +1,29 @@
+// A queue declared as a value: its name and the schema of its payloads, imported by producer and consumer alike so that
+// neither can drift. `queue('orders')` without a schema is untyped on purpose.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { LockstepError } from '../protocol/errors.ts'
+import type { Untyped } from './untyped.ts'
+
+export interface QueueDefinition<Name extends string, In, Out> {
+  readonly name: Name
+  readonly schema: StandardSchemaV1<In, Out> | null
+}
+
+export function queue<const Name extends string>(name: Name): QueueDefinition<Name, Untyped, Untyped>
+export function queue<const Name extends string, S extends StandardSchemaV1>(
+  name: Name,
+  schema: S,
+): QueueDefinition<Name, StandardSchemaV1.InferInput<S>, StandardSchemaV1.InferOutput<S>>
+export function queue(name: string, schema?: StandardSchemaV1): QueueDefinition<string, unknown, unknown> {
+  if (typeof name !== 'string' || name === '') throw new LockstepError('bad_request', 'a queue needs a name')
+  return Object.freeze({ name, schema: schema ?? null })
+}
+
+/** What `lockstep.queue(…)` was given, as a definition. */
+export function definitionOf(
+  given: string | QueueDefinition<string, unknown, unknown>,
+  schema?: StandardSchemaV1,
+): QueueDefinition<string, unknown, unknown> {
+  if (typeof given !== 'string') return given
+  return schema === undefined ? queue(given) : queue(given, schema)
+}

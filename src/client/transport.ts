@@ -1,0 +1,91 @@
+// The one interface behind the grammar: over HTTP or straight to PostgreSQL. Payloads and values cross it as JSON text,
+// ids that make a repeat harmless are minted above it, and expected outcomes are values on both ways.
+import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
+import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
+import type { QueueOptionName } from '../protocol/queue-options.ts'
+import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
+import type { TransactionClient } from './transaction-client.ts'
+
+export interface OutgoingItem {
+  readonly queue: string
+  readonly partition: string
+  /** Always sent, so that the same push arriving twice is stored once. */
+  readonly transactionId: string
+  readonly payload: string
+  readonly traceId: string | null
+}
+
+export type OutgoingOperation =
+  | { readonly type: 'push'; readonly item: OutgoingItem }
+  | { readonly type: 'ack'; readonly item: AckItem }
+
+export interface OutgoingStep {
+  /** Always sent: a repeat with the same id answers the first committed result. */
+  readonly requestId: string
+  readonly operations: readonly OutgoingOperation[]
+  readonly kv: readonly KvOperation[]
+}
+
+/** A verdict on a step; `request_conflict` is thrown, as it is the caller's mistake. */
+export type StepAnswer =
+  | { readonly success: true; readonly operations: readonly StepResult[]; readonly kv: readonly KvResult[] }
+  | Exclude<TransactionResult, { readonly success: true } | { readonly reason: 'request_conflict' }>
+  | { readonly success: false; readonly reason: 'too_large' | 'queue_not_found'; readonly error: string }
+
+/** Where a group that is not known yet begins; null leaves it to the server. */
+export type Start = { readonly mode: 'all' | 'new' } | { readonly from: string } | null
+
+export interface PopCall {
+  readonly queue: string
+  readonly partition: string | null
+  readonly group: string
+  readonly batch: number
+  readonly partitions: number
+  readonly wait: boolean
+  readonly timeoutMs: number
+  readonly leaseSeconds: number | null
+  readonly start: Start
+}
+
+export interface ConfigureCall {
+  readonly queue: string
+  readonly namespace: string | null
+  readonly task: string | null
+  readonly options: Readonly<Partial<Record<QueueOptionName, number | boolean | string | null>>>
+  readonly mode: 'merge' | 'replace'
+}
+
+export interface Configured {
+  readonly queue: string
+  readonly namespace: string
+  readonly task: string
+  readonly options: Readonly<Record<QueueOptionName, number | boolean | string>>
+}
+
+export type SeekTarget = 'start' | 'end' | { readonly timestamp: string }
+
+/** What may be said through a transaction that is open already. */
+export interface JoinedTransaction {
+  push(items: readonly OutgoingItem[]): Promise<readonly PushResult[]>
+  kv(operations: readonly KvOperation[]): Promise<KvAnswer>
+}
+
+/** A step in one commit with the user's rows: the body's writes, then the ack, then COMMIT believed by its tag. */
+export type StepBody = (tx: TransactionClient, joined: JoinedTransaction) => Promise<void>
+
+export interface Transport {
+  push(items: readonly OutgoingItem[]): Promise<readonly PushResult[]>
+  /** Nothing to deliver, or given up because of the signal: an empty list. */
+  pop(call: PopCall, signal: AbortSignal): Promise<readonly Delivery[]>
+  ack(items: readonly AckItem[]): Promise<readonly AckResult[]>
+  renew(leaseId: string, seconds: number): Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
+  kv(operations: readonly KvOperation[]): Promise<KvAnswer>
+  transaction(step: OutgoingStep): Promise<StepAnswer>
+  step(ack: AckItem, body: StepBody): Promise<StepAnswer>
+  configure(call: ConfigureCall): Promise<Configured>
+  deleteQueue(queue: string): Promise<{ readonly existed: boolean }>
+  seekGroup(group: string, queue: string, to: SeekTarget): Promise<void>
+  deleteGroup(group: string, queue: string): Promise<void>
+  migrate(): Promise<void>
+  close(): Promise<void>
+}
