@@ -38,7 +38,7 @@ test('anything that is not one whole lifetime is refused, never rounded', () => 
   for (const expiry of cases) {
     assert.throws(
       () => Reflect.apply(expirySeconds, undefined, [expiry]),
-      { code: 'kv_bad_request' },
+      { name: 'LockstepError', status: 400 },
       JSON.stringify(expiry),
     )
   }

@@ -63,10 +63,6 @@ function checkObject(value: object, path: string, key: string, above: Set<object
     for (let index = 0; index < value.length; index += 1) check(value[index], `${path}[${index}]`, String(index), above)
     return
   }
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-    check(value.valueOf(), path, key, above)
-    return
-  }
   for (const [name, member] of Object.entries(value)) check(member, child(path, name), name, above)
 }
 

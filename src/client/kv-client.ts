@@ -47,47 +47,44 @@ export interface Kv {
   check<V = Untyped>(ns: string, key: string, options: KvCheckOptions): Promise<KvJudged<V>>
 }
 
-async function one(
-  run: (operations: readonly KvOperation[]) => Promise<KvAnswer>,
-  operation: KvOperation,
-): Promise<KvResult | KvLost<unknown>> {
+type Run = (operations: readonly KvOperation[]) => Promise<KvAnswer>
+
+/** The one answer to one operation, or what a required one lost against. */
+async function ask(run: Run, operation: KvOperation): Promise<KvResult | KvLost<Untyped>> {
   const answer = await run([operation])
-  if (!answer.ok)
+  if (!answer.ok) {
     return lostAlone('key' in operation ? operation.key : '', answer.kvReason, answer.value, answer.version)
+  }
   const result = answer.results[0]
   if (result === undefined) throw new LockstepError('internal', 'the key/value call has no answer')
   return result
 }
 
-function isLost(result: KvResult | KvLost<unknown>): result is KvLost<unknown> {
-  return !('op' in result)
+async function read<T>(run: Run, operation: KvOperation, decode: (result: KvResult) => T): Promise<T> {
+  const result = await ask(run, operation)
+  if (!('op' in result)) throw new LockstepError('internal', 'a read was judged')
+  return decode(result)
 }
 
-export function kvClient(run: (operations: readonly KvOperation[]) => Promise<KvAnswer>): Kv {
-  async function read<T>(operation: KvOperation, decode: (result: KvResult) => T): Promise<T> {
-    const result = await one(run, operation)
-    if (isLost(result)) throw new LockstepError('internal', 'a read was judged')
-    return decode(result)
+async function write<T>(
+  run: Run,
+  operation: KvOperation,
+  decode: (result: KvResult) => T,
+): Promise<T | KvLost<Untyped>> {
+  const result = await ask(run, operation)
+  return 'op' in result ? decode(result) : result
+}
+
+export function kvClient(run: Run): Kv {
+  return {
+    get: async (ns, key) => read(run, getOperation(ns, key), entryOf),
+    getMany: async (ns, keys) => read(run, getManyOperation(ns, keys), manyOf),
+    getPrefix: async (ns, prefix, options) => read(run, getPrefixOperation(ns, prefix, options), pageOf),
+    put: async (ns, key, value, options) => write(run, putOperation(ns, key, value, options), writtenOf),
+    putIfAbsent: async (ns, key, value, options) =>
+      write(run, putIfAbsentOperation(ns, key, value, options), writtenOf),
+    delete: async (ns, key, options) => write(run, deleteOperation(ns, key, options), judgedOf),
+    incr: async (ns, key, delta, options) => write(run, incrOperation(ns, key, delta, options), writtenOf),
+    check: async (ns, key, options) => write(run, checkOperation(ns, key, options), judgedOf),
   }
-  async function judge<T>(operation: KvOperation, decode: (result: KvResult) => T): Promise<T | KvLost<unknown>> {
-    const result = await one(run, operation)
-    return isLost(result) ? result : decode(result)
-  }
-  const kv = {
-    get: async (ns: string, key: string) => read(getOperation(ns, key), entryOf),
-    getMany: async (ns: string, keys: readonly string[]) => read(getManyOperation(ns, keys), manyOf),
-    getPrefix: async (ns: string, prefix: string, options?: KvPrefixOptions) =>
-      read(getPrefixOperation(ns, prefix, options), pageOf),
-    put: async (ns: string, key: string, value: unknown, options: KvPutOptions) =>
-      judge(putOperation(ns, key, value, options), writtenOf),
-    putIfAbsent: async (ns: string, key: string, value: unknown, options: KvCreateOptions) =>
-      judge(putIfAbsentOperation(ns, key, value, options), writtenOf),
-    delete: async (ns: string, key: string, options?: KvGuard) => judge(deleteOperation(ns, key, options), judgedOf),
-    incr: async (ns: string, key: string, delta: number, options: KvIncrOptions) =>
-      judge(incrOperation(ns, key, delta, options), writtenOf),
-    check: async (ns: string, key: string, options: KvCheckOptions) =>
-      judge(checkOperation(ns, key, options), judgedOf),
-  }
-  // The value's type is the caller's word for what stands under his key: nothing at run time could know it.
-  return kv as Kv
 }

@@ -41,7 +41,7 @@ function name(value: unknown, what: string): string {
 function expected(expect: unknown): number | null {
   if (expect === undefined || expect === null) return null
   if (typeof expect === 'number' && Number.isSafeInteger(expect) && expect >= 0) return expect
-  return refuse(`expect must be a version, or 0 for "must not exist"; got ${String(expect)}`, 'kv_bad_expect')
+  return refuse(`expect must be a version, or 0 for "must not exist"; got ${JSON.stringify(expect)}`, 'kv_bad_expect')
 }
 
 function decimal(value: unknown, what: string): string {

@@ -2,6 +2,7 @@
 // `{ found: false, version: 0 }`, so that `expect: entry.version` means "must not exist".
 import { LockstepError } from '../protocol/errors.ts'
 import type { KvLoss, KvResult, KvRow } from '../protocol/kv.ts'
+import type { Untyped } from './untyped.ts'
 
 export type KvEntry<V> =
   | {
@@ -54,11 +55,11 @@ export type KvOutcome<V> =
   | ({ readonly op: 'put' | 'putIfAbsent' | 'incr' } & KvWritten<V>)
   | ({ readonly op: 'delete' | 'check' } & KvJudged<V>)
 
-export function parsed(text: string | null): unknown {
+function parsed(text: string | null): Untyped {
   return text === null ? undefined : JSON.parse(text)
 }
 
-function found(row: KvRow): KvFound<unknown> {
+function found(row: KvRow): KvFound<Untyped> {
   return {
     found: true,
     key: row.key,
@@ -73,37 +74,37 @@ function unexpected(result: KvResult, wanted: string): never {
   throw new LockstepError('internal', `the answer to ${wanted} was one to ${result.op}`)
 }
 
-export function entryOf(result: KvResult): KvEntry<unknown> {
+export function entryOf(result: KvResult): KvEntry<Untyped> {
   if (result.op !== 'get') return unexpected(result, 'get')
   return result.found ? found(result.row) : { found: false, key: result.key, version: 0 }
 }
 
-export function manyOf(result: KvResult): KvMany<unknown> {
+export function manyOf(result: KvResult): KvMany<Untyped> {
   if (result.op !== 'getMany') return unexpected(result, 'getMany')
   return { entries: result.rows.map(found), missing: result.missing, truncated: result.truncated }
 }
 
-export function pageOf(result: KvResult): KvPage<unknown> {
+export function pageOf(result: KvResult): KvPage<Untyped> {
   if (result.op !== 'getPrefix') return unexpected(result, 'getPrefix')
   return { entries: result.rows.map(found), truncated: result.truncated, nextAfter: result.nextAfter }
 }
 
 type Verdict = Extract<KvResult, { readonly applied: boolean }>
 
-function lost(key: string, reason: KvLoss, value: string | null, version: number | null): KvLost<unknown> {
+function lost(key: string, reason: KvLoss, value: string | null, version: number | null): KvLost<Untyped> {
   return { applied: false, key, reason, value: parsed(value), version: version ?? 0 }
 }
 
-function verdict(result: Verdict): KvWritten<unknown> {
+function verdict(result: Verdict): KvWritten<Untyped> {
   if (!result.applied) return lost(result.key, result.reason ?? 'version', result.value, result.version)
   return { applied: true, key: result.key, value: parsed(result.value), version: result.version ?? 0 }
 }
 
-export function writtenOf(result: KvResult): KvWritten<unknown> {
+export function writtenOf(result: KvResult): KvWritten<Untyped> {
   return 'applied' in result ? verdict(result) : unexpected(result, 'a write')
 }
 
-export function judgedOf(result: KvResult): KvJudged<unknown> {
+export function judgedOf(result: KvResult): KvJudged<Untyped> {
   if (!('applied' in result)) return unexpected(result, 'a delete or check')
   const judged = verdict(result)
   return judged.applied ? { applied: true, key: judged.key, version: judged.version } : judged
@@ -115,24 +116,14 @@ export function lostAlone(
   kvReason: KvLoss,
   value: string | null,
   version: number | null,
-): KvLost<unknown> {
+): KvLost<Untyped> {
   return lost(key, kvReason, value, version)
 }
 
-export function kvOutcome(result: KvResult): KvOutcome<unknown> {
-  switch (result.op) {
-    case 'get':
-      return { op: 'get', ...entryOf(result) }
-    case 'getMany':
-      return { op: 'getMany', ...manyOf(result) }
-    case 'getPrefix':
-      return unexpected(result, 'a step, which has no getPrefix')
-    case 'delete':
-    case 'check':
-      return { op: result.op, ...judgedOf(result) }
-    case 'put':
-    case 'putIfAbsent':
-    case 'incr':
-      return { op: result.op, ...writtenOf(result) }
-  }
+export function kvOutcome(result: KvResult): KvOutcome<Untyped> {
+  if (result.op === 'get') return { op: result.op, ...entryOf(result) }
+  if (result.op === 'getMany') return { op: result.op, ...manyOf(result) }
+  if (result.op === 'getPrefix') return unexpected(result, 'a step, which has no getPrefix')
+  if (result.op === 'delete' || result.op === 'check') return { op: result.op, ...judgedOf(result) }
+  return { op: result.op, ...writtenOf(result) }
 }

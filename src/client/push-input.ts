@@ -3,7 +3,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { LockstepError } from '../protocol/errors.ts'
 import { DEFAULT_PARTITION, type PushResult } from '../protocol/message.ts'
-import { uuidV7 } from '../protocol/uuid-v7.ts'
+import { mintId } from '../protocol/mint-id.ts'
 import { jsonText } from './json-text.ts'
 import { checkValue, issuesText } from './standard-schema.ts'
 import type { OutgoingItem } from './transport.ts'
@@ -58,7 +58,7 @@ async function outgoing(
   return {
     queue,
     partition: given('partition', input.partition, path) ?? partition ?? DEFAULT_PARTITION,
-    transactionId: given('transactionId', input.transactionId, path) ?? uuidV7(),
+    transactionId: given('transactionId', input.transactionId, path) ?? mintId(),
     payload: jsonText(input.data, `${path}.data`),
     traceId: given('traceId', input.traceId, path),
   }

@@ -1,5 +1,7 @@
 // The user's side of a PostgreSQL transaction, named by shape so that no public type needs the driver's types.
 
+import type { Untyped } from './untyped.ts'
+
 export interface QueryResult<Row> {
   readonly rows: Row[]
   readonly rowCount: number | null
@@ -8,6 +10,5 @@ export interface QueryResult<Row> {
 
 /** A `pg` client inside BEGIN, or anything that queries like one. */
 export interface TransactionClient {
-  // oxlint-disable-next-line typescript/no-explicit-any -- rows have the shape their statement gives them, as in pg
-  query<Row = any>(text: string, values?: unknown[]): Promise<QueryResult<Row>>
+  query<Row = Untyped>(text: string, values?: unknown[]): Promise<QueryResult<Row>>
 }

@@ -1,0 +1,150 @@
+// One step built up in any order: acks, key/value operations, pushes; `commit` sends it once under a request id, so that a
+// lost answer followed by a retry tells the first result. Every call returns a new transaction; nothing is sent before commit.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { LockstepError } from '../protocol/errors.ts'
+import type { KvOperation } from '../protocol/kv.ts'
+import type { AckItem } from '../protocol/message.ts'
+import { mintId } from '../protocol/mint-id.ts'
+import { ackItem, type AckOptions, type AckRef, type AckVerb } from './ack-input.ts'
+import type { Attempts } from './attempts.ts'
+import { commitResult, type CommitResult } from './commit-result.ts'
+import {
+  checkOperation,
+  deleteOperation,
+  incrOperation,
+  putIfAbsentOperation,
+  putOperation,
+  type KvCheckOptions,
+  type KvCreateOptions,
+  type KvGuard,
+  type KvIncrOptions,
+  type KvPutOptions,
+} from './kv-input.ts'
+import { outgoingItems, type PushInput } from './push-input.ts'
+import { definitionOf, type QueueDefinition } from './queue-definition.ts'
+import type { OutgoingItem, OutgoingOperation, Transport } from './transport.ts'
+import type { Untyped } from './untyped.ts'
+
+export interface TransactionKv {
+  put(ns: string, key: string, value: unknown, options: KvPutOptions): Transaction
+  putIfAbsent(ns: string, key: string, value: unknown, options: KvCreateOptions): Transaction
+  delete(ns: string, key: string, options?: KvGuard): Transaction
+  incr(ns: string, key: string, delta: number, options: KvIncrOptions): Transaction
+  /** Writes nothing; holds the version until the commit. */
+  check(ns: string, key: string, options: KvCheckOptions): Transaction
+}
+
+export interface TransactionQueue<In> {
+  partition(name: string): TransactionQueue<In>
+  push(items: PushInput<In> | readonly PushInput<In>[]): Transaction
+}
+
+export interface CommitOptions {
+  /** Throw LockstepError `rolled_back` instead of answering `success: false`. */
+  readonly orThrow?: boolean | undefined
+  /** Default: minted. Repeating a step under the same id within 24 hours answers its first committed result. */
+  readonly requestId?: string | undefined
+}
+
+export interface Transaction {
+  /** Group and lease are read off the message. */
+  ack(messages: AckRef | readonly AckRef[], status?: AckVerb, options?: AckOptions): Transaction
+  readonly kv: TransactionKv
+  queue(name: string): TransactionQueue<Untyped>
+  queue<In, Out>(definition: QueueDefinition<string, In, Out>): TransactionQueue<In>
+  queue<S extends StandardSchemaV1>(name: string, schema: S): TransactionQueue<StandardSchemaV1.InferInput<S>>
+  commit(options?: CommitOptions): Promise<CommitResult>
+}
+
+export interface StepSender {
+  readonly transaction: Transport['transaction']
+  readonly attempts: Attempts
+}
+
+type Part =
+  | { readonly type: 'ack'; readonly item: AckItem }
+  /** Checked and serialized when it was added; a schema may be asynchronous, so the result is awaited at the commit. */
+  | { readonly type: 'push'; readonly items: Promise<readonly OutgoingItem[]> }
+
+interface Draft {
+  readonly parts: readonly Part[]
+  readonly kv: readonly KvOperation[]
+}
+
+async function operationsOf(parts: readonly Part[]): Promise<readonly OutgoingOperation[]> {
+  const operations: OutgoingOperation[] = []
+  for (const part of parts) {
+    if (part.type === 'ack') operations.push(part)
+    else for (const item of await part.items) operations.push({ type: 'push', item })
+  }
+  return operations
+}
+
+async function commit(sender: StepSender, draft: Draft, options: CommitOptions): Promise<CommitResult> {
+  const operations = await operationsOf(draft.parts)
+  if (operations.length === 0 && draft.kv.length === 0) {
+    throw new LockstepError('bad_request', 'the transaction is empty: ack, push or write something first')
+  }
+  const requestId = options.requestId ?? mintId()
+  const answer = await sender.transaction({ requestId, operations, kv: draft.kv })
+  const result = commitResult(requestId, operations, draft.kv, answer)
+  note(sender.attempts, operations, result)
+  if (!result.success && options.orThrow === true) {
+    throw new LockstepError('rolled_back', `rolled back: ${result.reason}: ${result.error}`, { ...result })
+  }
+  return result
+}
+
+function note(attempts: Attempts, operations: readonly OutgoingOperation[], result: CommitResult): void {
+  for (const [index, operation] of operations.entries()) {
+    if (operation.type !== 'ack') continue
+    if (result.success) {
+      const outcome = result.results[index]
+      attempts.acked(operation.item, outcome?.type === 'ack' && outcome.leaseReleased)
+    } else if (result.reason === 'lease_lost') attempts.leaseLost(operation.item)
+    else attempts.lost(operation.item)
+  }
+}
+
+function drafted(sender: StepSender, draft: Draft): Transaction {
+  const withPart = (part: Part): Transaction => drafted(sender, { ...draft, parts: [...draft.parts, part] })
+  const withKv = (operation: KvOperation): Transaction => drafted(sender, { ...draft, kv: [...draft.kv, operation] })
+
+  function pushTo(
+    definition: QueueDefinition<string, unknown, unknown>,
+    partition: string | null,
+  ): TransactionQueue<Untyped> {
+    return {
+      partition: (name) => pushTo(definition, name),
+      push(inputs) {
+        const items = outgoingItems(inputs, definition.name, partition, definition.schema)
+        // Awaited at the commit; a transaction that is never committed must not raise an unhandled rejection.
+        items.catch(() => {})
+        return withPart({ type: 'push', items })
+      },
+    }
+  }
+
+  return {
+    ack(messages, status, options) {
+      const refs: readonly AckRef[] = Array.isArray(messages) ? messages : [messages]
+      const parts = refs.map((ref): Part => ({ type: 'ack', item: ackItem(ref, status, options) }))
+      return drafted(sender, { ...draft, parts: [...draft.parts, ...parts] })
+    },
+    kv: {
+      put: (ns, key, value, options) => withKv(putOperation(ns, key, value, options)),
+      putIfAbsent: (ns, key, value, options) => withKv(putIfAbsentOperation(ns, key, value, options)),
+      delete: (ns, key, options) => withKv(deleteOperation(ns, key, options)),
+      incr: (ns, key, delta, options) => withKv(incrOperation(ns, key, delta, options)),
+      check: (ns, key, options) => withKv(checkOperation(ns, key, options)),
+    },
+    queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
+      pushTo(definitionOf(given, schema), null),
+    commit: async (options = {}) => commit(sender, draft, options),
+  }
+}
+
+/** An empty transaction. */
+export function transactionBuilder(sender: StepSender): Transaction {
+  return drafted(sender, { parts: [], kv: [] })
+}
