@@ -2,8 +2,8 @@
 // ids that make a repeat harmless are minted above it, and expected outcomes are values on both ways.
 import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
 import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
-import type { QueueOptionName } from '../protocol/queue-options.ts'
 import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
+import type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 import type { TransactionClient } from './transaction-client.ts'
 
 export interface OutgoingItem {
@@ -51,7 +51,7 @@ export interface ConfigureCall {
   readonly queue: string
   readonly namespace: string | null
   readonly task: string | null
-  readonly options: Readonly<Partial<Record<QueueOptionName, number | boolean | string | null>>>
+  readonly options: QueueSettings
   readonly mode: 'merge' | 'replace'
 }
 
@@ -59,7 +59,7 @@ export interface Configured {
   readonly queue: string
   readonly namespace: string
   readonly task: string
-  readonly options: Readonly<Record<QueueOptionName, number | boolean | string>>
+  readonly options: EffectiveSettings
 }
 
 export type SeekTarget = 'start' | 'end' | { readonly timestamp: string }

@@ -86,7 +86,7 @@ function kvMembers(operation: KvOperation): Raw {
     case 'delete':
     case 'check':
       return [['key', said(operation.key)], ...guardMembers(operation.expect, operation.required)]
-    case 'incr': {
+    default: {
       const { key, delta, min, max, ttlSeconds, required } = operation
       return [
         ['key', said(key)],

@@ -76,7 +76,11 @@ function causeText(error: Error): string {
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
 }
 
-async function exchange(settings: HttpSettings, call: HttpCall, signal: AbortSignal): Promise<HttpAnswer & { readonly retryAfter: string | null }> {
+async function exchange(
+  settings: HttpSettings,
+  call: HttpCall,
+  signal: AbortSignal,
+): Promise<HttpAnswer & { readonly retryAfter: string | null }> {
   const response = await fetch(`${settings.base}${call.path}`, {
     method: call.method,
     headers: headersOf(settings, call),
@@ -104,7 +108,10 @@ export async function httpCall(settings: HttpSettings, call: HttpCall): Promise<
       call.signal?.throwIfAborted()
       fault = networkFault(error, call, deadline.aborted)
     }
-    const pauseMs = pauseBefore(attempt + 1, fault, answered, { repeatable: call.repeatable, parked: call.parkedMs !== undefined })
+    const pauseMs = pauseBefore(attempt + 1, fault, answered, {
+      repeatable: call.repeatable,
+      parked: call.parkedMs !== undefined,
+    })
     if (pauseMs === null) throw fault
     await pause(pauseMs, call.signal)
   }

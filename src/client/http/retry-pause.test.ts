@@ -5,7 +5,10 @@ import { pauseBefore } from './retry-pause.ts'
 
 const once = { repeatable: false, parked: false }
 const twice = { repeatable: true, parked: false }
-const answer = (status: number, retryAfter: string | null = null): { status: number; retryAfter: string | null } => ({ status, retryAfter })
+const answer = (status: number, retryAfter: string | null = null): { status: number; retryAfter: string | null } => ({
+  status,
+  retryAfter,
+})
 
 test('a 4xx is never repeated, except 429', () => {
   for (const status of [400, 401, 403, 404, 409, 413]) {

@@ -19,7 +19,9 @@ const NOT_DONE: ReadonlySet<ErrorCode> = new Set(['unavailable', 'busy', 'timeou
 function pauseAfter429(attempt: number, retryAfter: string | null): number {
   const seconds = retryAfter === null ? Number.NaN : Number(retryAfter)
   const base =
-    Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : Math.min(LONGEST_429_MS, FIRST_429_MS * 2 ** (attempt - 2))
+    Number.isFinite(seconds) && seconds >= 0
+      ? seconds * 1_000
+      : Math.min(LONGEST_429_MS, FIRST_429_MS * 2 ** (attempt - 2))
   return base * (0.8 + Math.random() * 0.4)
 }
 

@@ -1,0 +1,52 @@
+// What every part of a consumer shares: the way to the broker or the database, the plan, and the two ways to an end.
+// `stopping` lets the handlers at work finish; `abandoned` is the end of that patience.
+import type { AckItem } from '../../protocol/message.ts'
+import { ackOutcome, type AckOutcome } from '../ack-input.ts'
+import type { Attempts } from '../attempts.ts'
+import type { Logger } from '../logger.ts'
+import type { Plan } from '../plan.ts'
+import type { InvalidIssue } from '../standard-schema.ts'
+import type { Transport } from '../transport.ts'
+
+/** A message that its queue's schema refuses. */
+export interface InvalidMessage {
+  readonly text: string
+  readonly transactionId: string
+  readonly queue: string
+  readonly partition: string
+  readonly offset: number
+  readonly issues: readonly InvalidIssue[]
+}
+
+export interface ConsumeContext {
+  readonly transport: Transport
+  readonly attempts: Attempts
+  readonly log: Logger
+  readonly plan: Plan
+  readonly stopping: AbortSignal
+  readonly abandoned: AbortSignal
+  /** Null: a message that its schema refuses is dead-lettered. */
+  readonly onInvalid: ((message: InvalidMessage) => unknown) | null
+  /** Says once per consumer that a handler left its message alone. */
+  readonly warnUntouched: () => void
+}
+
+/** Sends acks for the loop itself; an answer that never came leaves the lease to lapse and is reported. */
+export async function settleAcks(context: ConsumeContext, items: readonly AckItem[]): Promise<readonly AckOutcome[]> {
+  if (items.length === 0) return []
+  const results = await context.transport.ack(items)
+  return items.map((item, index) => {
+    const result = results[index]
+    const outcome: AckOutcome =
+      result === undefined
+        ? { success: false, transactionId: item.transactionId ?? '', reason: 'rejected', error: 'no answer' }
+        : ackOutcome(item, result)
+    if (!outcome.success) {
+      context.log.warn(
+        { transactionId: outcome.transactionId, status: item.status, reason: outcome.error },
+        'an ack changed nothing',
+      )
+    }
+    return outcome
+  })
+}

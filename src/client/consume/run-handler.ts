@@ -1,0 +1,31 @@
+// Runs a user's handler and says how it ended. A handler that outlives the patience of a closing client is left to itself.
+import { errorLine } from '../logger.ts'
+import type { ConsumeContext } from './consume-context.ts'
+import type { Ended } from './settle.ts'
+
+export async function runHandler(context: ConsumeContext, work: () => unknown): Promise<Ended> {
+  const { abandoned, log } = context
+  let left = false
+  if (abandoned.aborted) return { how: 'abandoned' }
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      left = true
+      resolve({ how: 'abandoned' })
+    }
+    abandoned.addEventListener('abort', leave, { once: true })
+    const end = (ended: Ended): void => {
+      abandoned.removeEventListener('abort', leave)
+      resolve(ended)
+    }
+    const run = async (): Promise<void> => {
+      try {
+        await work()
+        end({ how: 'returned' })
+      } catch (error) {
+        if (left) log.warn({ error: errorLine(error) }, 'a handler failed after its consumer had ended')
+        end({ how: 'threw', error })
+      }
+    }
+    void run()
+  })
+}

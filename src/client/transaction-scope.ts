@@ -1,0 +1,43 @@
+// What may be said inside a transaction that is open already: pushes that become messages when it commits, and versioned
+// state. The same object from `lockstep.in(tx)` and as `step` of a transactional consumer. It never ends the transaction.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { kvClient, type Kv } from './kv-client.ts'
+import { partitionName } from '../protocol/names.ts'
+import { root } from '../protocol/check.ts'
+import { outgoingItems, pushOutcome, type PushInput, type PushOutcome } from './push-input.ts'
+import { definitionOf, type QueueDefinition } from './queue-definition.ts'
+import type { JoinedTransaction } from './transport.ts'
+import type { Untyped } from './untyped.ts'
+
+export interface StagedQueue<In> {
+  partition(name: string): StagedQueue<In>
+  /** The answers have no offset: it is given after the commit. */
+  push(items: PushInput<In> | readonly PushInput<In>[]): Promise<readonly PushOutcome[]>
+}
+
+export interface TransactionScope {
+  queue(name: string): StagedQueue<Untyped>
+  queue<In, Out>(definition: QueueDefinition<string, In, Out>): StagedQueue<In>
+  queue<S extends StandardSchemaV1>(name: string, schema: S): StagedQueue<StandardSchemaV1.InferInput<S>>
+  readonly kv: Kv
+}
+
+export function transactionScope(joined: () => Promise<JoinedTransaction>): TransactionScope {
+  function staged(
+    definition: QueueDefinition<string, unknown, unknown>,
+    partition: string | null,
+  ): StagedQueue<Untyped> {
+    return {
+      partition: (name) => staged(definition, partitionName.read(name, root(), 'partition')),
+      async push(inputs) {
+        const items = await outgoingItems(inputs, definition.name, partition, definition.schema)
+        return (await (await joined()).push(items)).map(pushOutcome)
+      },
+    }
+  }
+  return {
+    queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
+      staged(definitionOf(given, schema), null),
+    kv: kvClient(async (operations) => (await joined()).kv(operations)),
+  }
+}

@@ -1,0 +1,143 @@
+// The client's way through the broker: each verb is one route of the wire. A verb is repeated after a lost answer only when
+// its ids make that harmless: pushed items carry transaction ids, commits and key/value writes a request id.
+import { LockstepError } from '../protocol/errors.ts'
+import type { KvOperation } from '../protocol/kv.ts'
+import type { AckItem, AckResult } from '../protocol/message.ts'
+import { mintId } from '../protocol/mint-id.ts'
+import { ackBatchBody, kvBody, pushBody, transactionBody } from './http/bodies.ts'
+import { configureAnswer, deleteAnswer } from './http/queue-answers.ts'
+import { httpCall, type HttpSettings } from './http/http-call.ts'
+import { kvAnswer } from './http/kv-answer.ts'
+import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
+import { popAnswer } from './http/pop-answer.ts'
+import { transactionAnswer } from './http/transaction-answer.ts'
+import type { PopCall, SeekTarget, Transport } from './transport.ts'
+
+const READS: ReadonlySet<KvOperation['op']> = new Set(['get', 'getMany', 'getPrefix', 'check'])
+
+function popPath(call: PopCall): string {
+  const query = new URLSearchParams({
+    batch: String(call.batch),
+    partitions: String(call.partitions),
+    wait: String(call.wait),
+    timeout: String(call.timeoutMs),
+    consumerGroup: call.group,
+  })
+  if (call.leaseSeconds !== null) query.set('leaseSeconds', String(call.leaseSeconds))
+  if (call.start !== null && 'mode' in call.start) query.set('subscriptionMode', call.start.mode)
+  if (call.start !== null && 'from' in call.start) query.set('subscriptionFrom', call.start.from)
+  const partition = call.partition === null ? '' : `/partition/${encodeURIComponent(call.partition)}`
+  return `/api/v1/pop/queue/${encodeURIComponent(call.queue)}${partition}?${query.toString()}`
+}
+
+function seekBody(to: SeekTarget): string {
+  if (to === 'end') return '{"toEnd":true}'
+  return JSON.stringify({ timestamp: to === 'start' ? '1970-01-01T00:00:00Z' : to.timestamp })
+}
+
+/** A call names one group; the answers are put back in the order of the items. */
+async function ackByGroup(
+  items: readonly AckItem[],
+  send: (group: string, items: readonly AckItem[]) => Promise<readonly AckResult[]>,
+): Promise<readonly AckResult[]> {
+  const groups = [...new Set(items.map((item) => item.group))]
+  const answers = await Promise.all(
+    groups.map(async (group) => {
+      const own = items.filter((item) => item.group === group)
+      const results = await send(group, own)
+      return own.map((item, index) => [item, results[index]] as const)
+    }),
+  )
+  const found = new Map(answers.flat())
+  return items.map((item) => {
+    const result = found.get(item)
+    if (result === undefined) throw new LockstepError('internal', 'an ack has no answer')
+    return result
+  })
+}
+
+export function httpTransport(settings: HttpSettings): Transport {
+  const post = async (path: string, body: string, repeatable: boolean, idempotencyKey?: string): Promise<string> => {
+    const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+    return (await httpCall(settings, { method: 'POST', path, body, repeatable, ...key })).text
+  }
+  const remove = async (path: string): Promise<string> =>
+    (await httpCall(settings, { method: 'DELETE', path, repeatable: true })).text
+
+  return {
+    async push(items) {
+      return pushAnswer(await post('/api/v1/push', pushBody(items), true), items.length)
+    },
+
+    async pop(call, signal) {
+      const parked = call.wait ? { parkedMs: call.timeoutMs } : {}
+      try {
+        const answer = await httpCall(settings, {
+          method: 'GET',
+          path: popPath(call),
+          repeatable: true,
+          signal,
+          ...parked,
+        })
+        return answer.status === 204 ? [] : popAnswer(answer.text, call.queue)
+      } catch (error) {
+        // The broker sees the closed connection and hands back what it had leased.
+        if (signal.aborted) return []
+        throw error
+      }
+    },
+
+    ack: async (items) =>
+      ackByGroup(items, async (group, own) =>
+        ackAnswer(await post('/api/v1/ack/batch', ackBatchBody(own, group), true), own.length),
+      ),
+
+    async renew(leaseId, seconds) {
+      const path = `/api/v1/lease/${encodeURIComponent(leaseId)}/extend`
+      return extendAnswer(await post(path, JSON.stringify({ seconds }), true))
+    },
+
+    async kv(operations) {
+      const key = operations.every(({ op }) => READS.has(op)) ? undefined : mintId()
+      return kvAnswer(await post('/api/v1/kv', kvBody(operations), true, key), operations)
+    },
+
+    async transaction(step) {
+      return transactionAnswer(await post('/api/v1/transaction', transactionBody(step), true), step)
+    },
+
+    step: async () => {
+      throw new LockstepError(
+        'not_available',
+        'transactional() runs the step inside PostgreSQL: make the client with { connectionString } or { pool }',
+      )
+    },
+
+    async configure(call) {
+      return configureAnswer(await post('/api/v1/configure', JSON.stringify(call), true))
+    },
+
+    async deleteQueue(queue) {
+      return deleteAnswer(await remove(`/api/v1/resources/queues/${encodeURIComponent(queue)}`))
+    },
+
+    async seekGroup(group, queue, to) {
+      const path = `/api/v1/consumer-groups/${encodeURIComponent(group)}/queues/${encodeURIComponent(queue)}/seek`
+      await post(path, seekBody(to), true)
+    },
+
+    async deleteGroup(group, queue) {
+      await remove(`/api/v1/consumer-groups/${encodeURIComponent(group)}/queues/${encodeURIComponent(queue)}`)
+    },
+
+    migrate: async () => {
+      throw new LockstepError(
+        'not_available',
+        'a broker migrates its own database: run `lockstep migrate`, or make the client with { connectionString }',
+      )
+    },
+
+    // fetch keeps its connections for the process and closes idle ones by itself.
+    close: async () => {},
+  }
+}
