@@ -74,18 +74,21 @@ export interface JoinedTransaction {
 export type StepBody = (tx: TransactionClient, joined: JoinedTransaction) => Promise<void>
 
 export interface Transport {
-  push(items: readonly OutgoingItem[]): Promise<readonly PushResult[]>
+  readonly push: (items: readonly OutgoingItem[]) => Promise<readonly PushResult[]>
   /** Nothing to deliver, or given up because of the signal: an empty list. */
-  pop(call: PopCall, signal: AbortSignal): Promise<readonly Delivery[]>
-  ack(items: readonly AckItem[]): Promise<readonly AckResult[]>
-  renew(leaseId: string, seconds: number): Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
-  kv(operations: readonly KvOperation[]): Promise<KvAnswer>
-  transaction(step: OutgoingStep): Promise<StepAnswer>
-  step(ack: AckItem, body: StepBody): Promise<StepAnswer>
-  configure(call: ConfigureCall): Promise<Configured>
-  deleteQueue(queue: string): Promise<{ readonly existed: boolean }>
-  seekGroup(group: string, queue: string, to: SeekTarget): Promise<void>
-  deleteGroup(group: string, queue: string): Promise<void>
-  migrate(): Promise<void>
-  close(): Promise<void>
+  readonly pop: (call: PopCall, signal: AbortSignal) => Promise<readonly Delivery[]>
+  readonly ack: (items: readonly AckItem[]) => Promise<readonly AckResult[]>
+  readonly renew: (
+    leaseId: string,
+    seconds: number,
+  ) => Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
+  readonly kv: (operations: readonly KvOperation[]) => Promise<KvAnswer>
+  readonly transaction: (step: OutgoingStep) => Promise<StepAnswer>
+  readonly step: (ack: AckItem, body: StepBody) => Promise<StepAnswer>
+  readonly configure: (call: ConfigureCall) => Promise<Configured>
+  readonly deleteQueue: (queue: string) => Promise<{ readonly existed: boolean }>
+  readonly seekGroup: (group: string, queue: string, to: SeekTarget) => Promise<void>
+  readonly deleteGroup: (group: string, queue: string) => Promise<void>
+  readonly migrate: () => Promise<void>
+  readonly close: () => Promise<void>
 }

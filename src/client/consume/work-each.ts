@@ -19,7 +19,7 @@ export interface Handled {
 
 export type HandleOne = (delivery: Delivery, lane: LaneBatch) => Promise<Handled>
 
-async function sendAck(context: ConsumeContext, item: AckItem): Promise<Handled> {
+export async function sendAck(context: ConsumeContext, item: AckItem): Promise<Handled> {
   const [outcome] = await settleAcks(context, [item])
   if (outcome === undefined || !outcome.success) return { finished: false, held: false }
   const completed = item.status === 'completed'

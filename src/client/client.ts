@@ -1,0 +1,142 @@
+// The client over any transport: the entry of every sentence of the grammar, and its end. `close` stops the consumers,
+// waits for their handlers, hands back what they had not begun, and lets go of the connections; nothing works after it.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { LockstepError } from '../protocol/errors.ts'
+import { integer, root } from '../protocol/check.ts'
+import { LIMITS } from '../protocol/limits.ts'
+import type { AckItem } from '../protocol/message.ts'
+import { ackItem, ackOutcome, type AckOptions, type AckOutcome, type AckRef, type AckVerb } from './ack-input.ts'
+import { watchAttempts, type Attempts } from './attempts.ts'
+import { consumerSet } from './consume/consumer-set.ts'
+import { kvClient, type Kv } from './kv-client.ts'
+import { liveTransport } from './live-transport.ts'
+import type { Logger } from './logger.ts'
+import { queueBuilder, type QueueEntry, type Way } from './queue-builder.ts'
+import { definitionOf, type QueueDefinition } from './queue-definition.ts'
+import { queueVerbs } from './queue-verbs.ts'
+import { transactionBuilder, type Transaction } from './transaction-builder.ts'
+import { transactionScope, type TransactionScope } from './transaction-scope.ts'
+import type { JoinedTransaction, Transport } from './transport.ts'
+import type { Untyped } from './untyped.ts'
+
+export interface RenewOutcome {
+  readonly success: boolean
+  readonly leaseId: string
+  /** Partitions whose lease was still live. */
+  readonly renewed: number
+  /** By the database's clock. */
+  readonly expiresAt: string | null
+}
+
+export interface CloseOptions {
+  /** How long handlers at work may take to finish; then their messages are handed back. Default 30,000. */
+  readonly timeoutMs?: number | undefined
+}
+
+export interface Acknowledge {
+  (message: AckRef, status?: AckVerb, options?: AckOptions): Promise<AckOutcome>
+  (messages: readonly AckRef[], status?: AckVerb, options?: AckOptions): Promise<readonly AckOutcome[]>
+}
+
+/** A lease, or a message that carries it. */
+export type Leased = string | { readonly leaseId: string }
+
+export interface Client<W extends Way> {
+  readonly queue: QueueEntry<W>
+  readonly kv: Kv
+  readonly ack: Acknowledge
+  /** Makes a lease last at least this much longer, 60 seconds unless said. Never brings a lapsed one back. */
+  readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
+  readonly transaction: () => Transaction
+  /** Joins a transaction that is open on the caller's own connection. */
+  readonly in: (tx: unknown) => TransactionScope
+  /** Brings the database's lockstep schema up to this version. */
+  readonly migrate: () => Promise<void>
+  readonly close: (options?: CloseOptions) => Promise<void>
+}
+
+export interface ClientParts {
+  /** At the first verb, not before. */
+  readonly open: () => Promise<Transport>
+  readonly log: Logger
+  /** Refuses at once what is certainly no open transaction. */
+  readonly join: (tx: unknown) => () => Promise<JoinedTransaction>
+}
+
+const CLOSE_MS = 30_000
+const renewSeconds = integer(1, LIMITS.leaseSeconds)
+
+async function acknowledge(
+  transport: Transport,
+  attempts: Attempts,
+  items: readonly AckItem[],
+): Promise<readonly AckOutcome[]> {
+  if (items.length === 0) return []
+  const results = await transport.ack(items)
+  return items.map((item, index) => {
+    const result = results[index]
+    if (result === undefined) throw new LockstepError('internal', 'an ack has no answer')
+    const outcome = ackOutcome(item, result)
+    if (outcome.success) attempts.acked(item, outcome.leaseReleased)
+    else if (outcome.reason === 'lease_lost') attempts.leaseLost(item)
+    return outcome
+  })
+}
+
+function ackVerb(transport: Transport, attempts: Attempts): Acknowledge {
+  async function ack(message: AckRef, status?: AckVerb, options?: AckOptions): Promise<AckOutcome>
+  async function ack(
+    messages: readonly AckRef[],
+    status?: AckVerb,
+    options?: AckOptions,
+  ): Promise<readonly AckOutcome[]>
+  async function ack(
+    messages: AckRef | readonly AckRef[],
+    status?: AckVerb,
+    options?: AckOptions,
+  ): Promise<AckOutcome | readonly AckOutcome[]> {
+    if (isList(messages))
+      return acknowledge(
+        transport,
+        attempts,
+        messages.map((ref) => ackItem(ref, status, options)),
+      )
+    const [outcome] = await acknowledge(transport, attempts, [ackItem(messages, status, options)])
+    if (outcome === undefined) throw new LockstepError('internal', 'an ack has no answer')
+    return outcome
+  }
+  return ack
+}
+
+function isList(messages: AckRef | readonly AckRef[]): messages is readonly AckRef[] {
+  return Array.isArray(messages)
+}
+
+export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
+  let closing: Promise<void> | null = null
+  const consumers = consumerSet()
+  const attempts = watchAttempts()
+  const transport = liveTransport(parts.open)
+
+  async function end(timeoutMs: number): Promise<void> {
+    await consumers.drain(timeoutMs)
+    await transport.close()
+  }
+
+  const verbs = queueVerbs({ transport, attempts, log: parts.log, run: consumers.run })
+  return {
+    queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
+      queueBuilder<W>(verbs, definitionOf(given, schema)),
+    kv: kvClient(transport.kv),
+    ack: ackVerb(transport, attempts),
+    async renew(lease, seconds = LIMITS.extendSecondsDefault) {
+      const leaseId = typeof lease === 'string' ? lease : lease.leaseId
+      const { renewed, expiresAt } = await transport.renew(leaseId, renewSeconds.read(seconds, root(), 'seconds'))
+      return { success: renewed > 0, leaseId, renewed, expiresAt }
+    },
+    transaction: () => transactionBuilder({ transaction: transport.transaction, attempts }),
+    in: (tx) => transactionScope(parts.join(tx)),
+    migrate: async () => transport.migrate(),
+    close: async ({ timeoutMs = CLOSE_MS } = {}) => (closing ??= end(timeoutMs)),
+  }
+}

@@ -1,0 +1,64 @@
+// Starts a consumer and gives it its two ends: the caller's signal or the client's close stop it, and a close that has
+// waited long enough abandons the handlers that still run.
+import { consumeLoop, type ConsumeResult, type Work } from './consume-loop.ts'
+import type { ConsumeContext } from './consume-context.ts'
+import type { Attempts } from '../attempts.ts'
+import type { Logger } from '../logger.ts'
+import type { Plan } from '../plan.ts'
+import type { ConsumeOptions } from '../queue-builder.ts'
+import type { Transport } from '../transport.ts'
+
+export interface Consumer {
+  stop(): void
+  abandon(): void
+  readonly done: Promise<ConsumeResult>
+}
+
+export interface ConsumerParts {
+  readonly transport: Transport
+  readonly attempts: Attempts
+  readonly log: Logger
+  readonly plan: Plan
+  readonly options: ConsumeOptions
+  readonly batch: number
+  readonly work: (context: ConsumeContext) => Work
+}
+
+function warnOnce(log: Logger, queue: string): () => void {
+  let warned = false
+  return () => {
+    if (warned) return
+    warned = true
+    log.warn(
+      { queue },
+      'a handler returned under autoAck(false) without acknowledging its message; it stays leased until the lease ends',
+    )
+  }
+}
+
+export function startConsumer(parts: ConsumerParts): Consumer {
+  const { transport, attempts, log, plan, options } = parts
+  const stopping = new AbortController()
+  const abandoned = new AbortController()
+  const context: ConsumeContext = {
+    transport,
+    attempts,
+    log,
+    plan,
+    stopping: stopping.signal,
+    abandoned: abandoned.signal,
+    onInvalid: options.onInvalid ?? null,
+    warnUntouched: warnOnce(log, plan.definition.name),
+  }
+  const stop = (): void => stopping.abort()
+  if (options.signal?.aborted === true) stop()
+  options.signal?.addEventListener('abort', stop, { once: true })
+  const run = async (): Promise<ConsumeResult> => {
+    try {
+      return await consumeLoop(context, stopping, parts.batch, parts.work(context))
+    } finally {
+      options.signal?.removeEventListener('abort', stop)
+    }
+  }
+  return { stop, abandon: () => abandoned.abort(), done: run() }
+}

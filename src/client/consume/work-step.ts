@@ -1,0 +1,76 @@
+// A transactional consumer's message: the handler's writes, pushes and state and the ack of the message in one commit. The
+// commit is fenced by the lease; anything that undoes it leaves the message to be read again, and nothing of the step.
+import { LockstepError } from '../../protocol/errors.ts'
+import type { Delivery } from '../../protocol/message.ts'
+import type { Message } from '../message.ts'
+import type { Step } from '../queue-builder.ts'
+import { transactionScope } from '../transaction-scope.ts'
+import type { JoinedTransaction, StepAnswer } from '../transport.ts'
+import { saysLeaseLost } from '../ack-input.ts'
+import type { ConsumeContext } from './consume-context.ts'
+import { ackOf, type LaneBatch } from './lane-batch.ts'
+import { runHandler } from './run-handler.ts'
+import { settle, type Ended } from './settle.ts'
+import { refusedAck, validMessage } from './valid-message.ts'
+import { sendAck, type HandleOne, type Handled } from './work-each.ts'
+
+/** Remembers whether a required state operation lost: then the step is not committed, whatever the handler made of it. */
+function watchingRequired(joined: JoinedTransaction): { readonly joined: JoinedTransaction; lost(): boolean } {
+  let lost = false
+  return {
+    joined: {
+      push: async (items) => joined.push(items),
+      async kv(operations) {
+        const answer = await joined.kv(operations)
+        if (!answer.ok) lost = true
+        return answer
+      },
+    },
+    lost: () => lost,
+  }
+}
+
+/** The step was rolled back: a failure of the message, or a hand-back that spends nothing. */
+async function undone(context: ConsumeContext, delivery: Delivery, lane: LaneBatch, ended: Ended): Promise<Handled> {
+  if (ended.how === 'abandoned') lane.lost.abort()
+  const settlement = settle(ended, { settled: false, released: false, lost: false, leaseLost: false }, false)
+  return settlement.ack === null ? settlement : sendAck(context, ackOf(delivery, settlement.ack, settlement.error))
+}
+
+export function handleSteps(
+  context: ConsumeContext,
+  handler: (message: Message<unknown>, step: Step) => unknown,
+): HandleOne {
+  return async (delivery, lane) => {
+    const validated = await validMessage(context, delivery, lane.lost.signal)
+    if (!validated.valid) return sendAck(context, await refusedAck(context, delivery, validated.issues))
+
+    const seen: { ended: Ended; lostRequired: boolean } = { ended: { how: 'returned' }, lostRequired: false }
+    const body = async (tx: Step['tx'], joined: JoinedTransaction): Promise<void> => {
+      const watched = watchingRequired(joined)
+      const scope = transactionScope(async () => watched.joined)
+      seen.ended = await runHandler(context, () => handler(validated.message, { ...scope, tx }))
+      seen.lostRequired = watched.lost()
+      if (seen.ended.how === 'threw') throw seen.ended.error
+      if (seen.ended.how === 'abandoned') throw new LockstepError('closed', 'the client was closed meanwhile')
+      if (seen.lostRequired) throw new LockstepError('rolled_back', 'a required state operation lost')
+    }
+
+    let answer: StepAnswer
+    try {
+      answer = await context.transport.step(ackOf(delivery, 'completed'), body)
+    } catch (error) {
+      return undone(context, delivery, lane, seen.ended.how === 'returned' ? { how: 'threw', error } : seen.ended)
+    }
+    if (answer.success) {
+      const acked = answer.operations.find((result) => result.type === 'ack')
+      return { finished: true, held: acked?.type === 'ack' && !acked.leaseReleased }
+    }
+    context.log.warn({ transactionId: delivery.transactionId, reason: answer.error }, 'a step was not committed')
+    if (answer.reason === 'rejected_ack' && saysLeaseLost(answer.error)) {
+      lane.lost.abort()
+      return { finished: false, held: false }
+    }
+    return sendAck(context, ackOf(delivery, 'retry'))
+  }
+}

@@ -1,0 +1,38 @@
+// A transport that is opened at its first use and refuses everything once closed. A client that never spoke opened nothing;
+// a failed opening is tried again by the next verb.
+import { LockstepError } from '../protocol/errors.ts'
+import type { Transport } from './transport.ts'
+
+export function liveTransport(open: () => Promise<Transport>): Transport {
+  let opened: Promise<Transport> | null = null
+  let closed = false
+  async function ready(): Promise<Transport> {
+    if (closed) throw new LockstepError('closed', 'the client was closed')
+    const opening = (opened ??= open())
+    try {
+      return await opening
+    } catch (error) {
+      if (opened === opening) opened = null
+      throw error
+    }
+  }
+  return {
+    push: async (items) => (await ready()).push(items),
+    pop: async (call, signal) => (await ready()).pop(call, signal),
+    ack: async (items) => (await ready()).ack(items),
+    renew: async (leaseId, seconds) => (await ready()).renew(leaseId, seconds),
+    kv: async (operations) => (await ready()).kv(operations),
+    transaction: async (step) => (await ready()).transaction(step),
+    step: async (ack, body) => (await ready()).step(ack, body),
+    configure: async (call) => (await ready()).configure(call),
+    deleteQueue: async (queue) => (await ready()).deleteQueue(queue),
+    seekGroup: async (group, queue, to) => (await ready()).seekGroup(group, queue, to),
+    deleteGroup: async (group, queue) => (await ready()).deleteGroup(group, queue),
+    migrate: async () => (await ready()).migrate(),
+    async close() {
+      closed = true
+      const transport = await opened?.catch(() => null)
+      await transport?.close()
+    },
+  }
+}

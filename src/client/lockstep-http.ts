@@ -1,0 +1,47 @@
+// The class of the `./http` entry: through a broker only, for edge run-times and bundlers that know no `browser` condition.
+// It names no Node module and has no way to PostgreSQL.
+import { LockstepError } from '../protocol/errors.ts'
+import { clientOver, type Client } from './client.ts'
+import { httpSettings, loggerOf, type HttpOptions } from './client-options.ts'
+import { httpTransport } from './transport-http.ts'
+
+function refuseToJoin(): never {
+  throw new LockstepError(
+    'not_available',
+    "in(tx) needs PostgreSQL: import Lockstep from 'lockstep', not 'lockstep/http'",
+  )
+}
+
+type HttpClient = Client<'http'>
+
+export class Lockstep implements HttpClient {
+  readonly queue: HttpClient['queue']
+  readonly kv: HttpClient['kv']
+  readonly ack: HttpClient['ack']
+  readonly renew: HttpClient['renew']
+  readonly transaction: HttpClient['transaction']
+  readonly in: HttpClient['in']
+  readonly migrate: HttpClient['migrate']
+  readonly close: HttpClient['close']
+
+  constructor(options: HttpOptions) {
+    const settings = httpSettings(options)
+    const client = clientOver<'http'>({
+      open: async () => httpTransport(settings),
+      log: loggerOf(options),
+      join: refuseToJoin,
+    })
+    this.queue = client.queue
+    this.kv = client.kv
+    this.ack = client.ack
+    this.renew = client.renew
+    this.transaction = client.transaction
+    this.in = client.in
+    this.migrate = client.migrate
+    this.close = client.close
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}

@@ -1,0 +1,49 @@
+// The class of the package's main entry: through a broker or straight to PostgreSQL, by what it is made with. PostgreSQL is
+// reached only by `import('#postgres')`, which a browser's bundler resolves to a refusal.
+import { clientOver, type Client } from './client.ts'
+import { httpSettings, isHttp, loggerOf, type LockstepOptions, type WayOf } from './client-options.ts'
+import { checkOpenTransaction } from './foreign-transaction.ts'
+import { httpTransport } from './transport-http.ts'
+import type { JoinedTransaction, Transport } from './transport.ts'
+
+async function open(options: LockstepOptions): Promise<Transport> {
+  if (isHttp(options)) return httpTransport(httpSettings(options))
+  return (await import('#postgres')).openPostgres(options, loggerOf(options))
+}
+
+function join(tx: unknown): () => Promise<JoinedTransaction> {
+  checkOpenTransaction(tx)
+  return async () => {
+    checkOpenTransaction(tx)
+    return (await import('#postgres')).joinTransaction(tx)
+  }
+}
+
+export class Lockstep<const O extends LockstepOptions = LockstepOptions> implements Client<WayOf<O>> {
+  readonly queue: Client<WayOf<O>>['queue']
+  readonly kv: Client<WayOf<O>>['kv']
+  readonly ack: Client<WayOf<O>>['ack']
+  readonly renew: Client<WayOf<O>>['renew']
+  readonly transaction: Client<WayOf<O>>['transaction']
+  readonly in: Client<WayOf<O>>['in']
+  readonly migrate: Client<WayOf<O>>['migrate']
+  readonly close: Client<WayOf<O>>['close']
+
+  constructor(options: O) {
+    // Wrong options are refused here, not at the first verb.
+    if (isHttp(options)) httpSettings(options)
+    const client = clientOver<WayOf<O>>({ open: async () => open(options), log: loggerOf(options), join })
+    this.queue = client.queue
+    this.kv = client.kv
+    this.ack = client.ack
+    this.renew = client.renew
+    this.transaction = client.transaction
+    this.in = client.in
+    this.migrate = client.migrate
+    this.close = client.close
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}

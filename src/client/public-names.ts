@@ -1,0 +1,50 @@
+// The names that every entry of the package shows beside the class: declared queues, the error, and what answers are made of.
+export type {
+  ConnectionOptions,
+  HttpOptions,
+  LockstepOptions,
+  PoolLike,
+  PoolOptions,
+  PostgresOptions,
+} from './client-options.ts'
+export { queue, type QueueDefinition } from './queue-definition.ts'
+export type { Acknowledge, Client, CloseOptions, Leased, RenewOutcome } from './client.ts'
+export type { AckOptions, AckOutcome, AckRef, AckVerb } from './ack-input.ts'
+export type { CommitResult, RolledBack, StepOutcome } from './commit-result.ts'
+export type { InvalidMessage } from './consume/consume-context.ts'
+export type { ConsumeResult } from './consume/consume-loop.ts'
+export type { Expiry, Ttl } from './expiry.ts'
+export type { Kv } from './kv-client.ts'
+export type {
+  KvCheckOptions,
+  KvCreateOptions,
+  KvGuard,
+  KvIncrOptions,
+  KvPrefixOptions,
+  KvPutOptions,
+} from './kv-input.ts'
+export type { KvEntry, KvFound, KvJudged, KvLost, KvMany, KvOutcome, KvPage, KvWritten } from './kv-outcome.ts'
+export type { Logger } from './logger.ts'
+export type { Message } from './message.ts'
+export type { Settings, SubscriptionMode } from './plan.ts'
+export type { PushInput, PushOutcome } from './push-input.ts'
+export type {
+  ConsumeOptions,
+  CreateOptions,
+  Each,
+  Queue,
+  QueueDescription,
+  Step,
+  TransactionalEach,
+  Way,
+} from './queue-builder.ts'
+export type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
+export type { InvalidIssue } from './standard-schema.ts'
+export type { CommitOptions, Transaction, TransactionKv, TransactionQueue } from './transaction-builder.ts'
+export type { QueryResult, TransactionClient } from './transaction-client.ts'
+export type { StagedQueue, TransactionScope } from './transaction-scope.ts'
+export type { SeekTarget } from './transport.ts'
+export type { Untyped } from './untyped.ts'
+export { LockstepError, type ErrorCode, type Retry } from '../protocol/errors.ts'
+export type { KvLoss } from '../protocol/kv.ts'
+export { QUEUE_MODE } from '../protocol/message.ts'

@@ -1,0 +1,129 @@
+// The verbs at the end of a queue's grammar, over a transport: push, pop, the three ways to consume, and the queue itself.
+import { LIMITS } from '../protocol/limits.ts'
+import type { Delivery } from '../protocol/message.ts'
+import type { Attempts } from './attempts.ts'
+import type { ConsumeContext } from './consume/consume-context.ts'
+import { laneBatches, type LaneBatch } from './consume/lane-batch.ts'
+import { startConsumer, type Consumer } from './consume/start-consumer.ts'
+import { refusedAck, validMessage } from './consume/valid-message.ts'
+import { workBatch } from './consume/work-batch.ts'
+import { handleWith, workEach, type HandleOne } from './consume/work-each.ts'
+import { handleSteps } from './consume/work-step.ts'
+import type { Logger } from './logger.ts'
+import type { Message } from './message.ts'
+import type { Plan } from './plan.ts'
+import { outgoingItems, pushOutcome } from './push-input.ts'
+import type { ConsumeOptions, QueueVerbs } from './queue-builder.ts'
+import type { Transport } from './transport.ts'
+import type { Untyped } from './untyped.ts'
+
+export interface VerbParts {
+  readonly transport: Transport
+  readonly attempts: Attempts
+  readonly log: Logger
+  /** Keeps the consumer for the client's close, and answers with its result. */
+  readonly run: (consumer: Consumer) => Consumer['done']
+}
+
+const EACH_BATCH = 10
+const CONSUMER_BATCH = 100
+
+const NEVER = new AbortController().signal
+
+async function claim(transport: Transport, plan: Plan, signal: AbortSignal): Promise<readonly Delivery[]> {
+  const call = {
+    queue: plan.definition.name,
+    partition: plan.partition,
+    group: plan.group,
+    batch: plan.batch ?? LIMITS.popBatchDefault,
+    partitions: plan.partitions,
+    wait: plan.wait ?? false,
+    timeoutMs: plan.timeoutMs,
+    leaseSeconds: plan.leaseSeconds,
+    start: plan.start,
+  }
+  return transport.pop(call, signal)
+}
+
+/** A partition's messages up to the first that its schema refuses; that one is dead-lettered when it heads the batch. */
+async function validHead(transport: Transport, plan: Plan, lane: LaneBatch): Promise<Message<Untyped>[]> {
+  const messages: Message<Untyped>[] = []
+  for (const delivery of lane.deliveries) {
+    const validated = await validMessage({ plan }, delivery, lane.lost.signal)
+    if (validated.valid) messages.push(validated.message)
+    else {
+      if (messages.length === 0)
+        await transport.ack([await refusedAck({ onInvalid: null }, delivery, validated.issues)])
+      break
+    }
+  }
+  return messages
+}
+
+async function pop(transport: Transport, plan: Plan, signal: AbortSignal): Promise<Message<Untyped>[]> {
+  for (;;) {
+    const deliveries = await claim(transport, plan, signal)
+    const heads = await Promise.all(laneBatches(deliveries).map(async (lane) => validHead(transport, plan, lane)))
+    const messages = heads.flat()
+    // Every pass without a message has dead-lettered one, so this ends.
+    if (messages.length > 0 || deliveries.length === 0) return messages
+  }
+}
+
+export function queueVerbs(parts: VerbParts): QueueVerbs {
+  const { transport, run } = parts
+
+  async function consumeOneByOne(
+    plan: Plan,
+    options: ConsumeOptions,
+    handleIn: (context: ConsumeContext) => HandleOne,
+  ): Consumer['done'] {
+    const batch = plan.batch ?? EACH_BATCH
+    return run(
+      startConsumer({
+        ...parts,
+        plan,
+        options,
+        batch,
+        work(context) {
+          const handle = handleIn(context)
+          return async (deliveries, finished) => workEach(context, deliveries, handle, finished)
+        },
+      }),
+    )
+  }
+
+  return {
+    async push(inputs, plan) {
+      const { name, schema } = plan.definition
+      const items = await outgoingItems(inputs, name, plan.partition, schema)
+      return items.length === 0 ? [] : (await transport.push(items)).map(pushOutcome)
+    },
+    pop: async (plan, options) => pop(transport, plan, options.signal ?? NEVER),
+    consumeEach: async (plan, handler, options) =>
+      consumeOneByOne(plan, options, (context) => handleWith(context, handler)),
+    consumeSteps: async (plan, handler, options) =>
+      consumeOneByOne(plan, options, (context) => handleSteps(context, handler)),
+    consumeBatch: async (plan, handler, options) =>
+      run(
+        startConsumer({
+          ...parts,
+          plan,
+          options,
+          batch: plan.batch ?? CONSUMER_BATCH,
+          work: (context) => async (deliveries, finished) => workBatch(context, deliveries, handler, finished),
+        }),
+      ),
+    create: async (plan, options) =>
+      transport.configure({
+        queue: plan.definition.name,
+        namespace: options.namespace ?? null,
+        task: options.task ?? null,
+        options: plan.settings,
+        mode: options.replace === true ? 'replace' : 'merge',
+      }),
+    delete: async (plan) => transport.deleteQueue(plan.definition.name),
+    seek: async (plan, to) => transport.seekGroup(plan.group, plan.definition.name, to),
+    forgetGroup: async (plan) => transport.deleteGroup(plan.group, plan.definition.name),
+  }
+}
