@@ -1,9 +1,8 @@
 // The client's way through the broker: each verb is one route of the wire. A verb is repeated after a lost answer only when
-// its ids make that harmless: pushed items carry transaction ids, commits and key/value writes a request id.
+// its ids make that harmless: pushed items carry transaction ids, commits a request id.
 import { LockstepError } from '../protocol/errors.ts'
 import type { KvOperation } from '../protocol/kv.ts'
 import type { AckItem, AckResult } from '../protocol/message.ts'
-import { mintId } from '../protocol/mint-id.ts'
 import { ackBatchBody, kvBody, pushBody, transactionBody } from './http/bodies.ts'
 import { configureAnswer, deleteAnswer } from './http/queue-answers.ts'
 import { httpCall, type HttpSettings } from './http/http-call.ts'
@@ -57,10 +56,8 @@ async function ackByGroup(
 }
 
 export function httpTransport(settings: HttpSettings): Transport {
-  const post = async (path: string, body: string, repeatable: boolean, idempotencyKey?: string): Promise<string> => {
-    const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-    return (await httpCall(settings, { method: 'POST', path, body, repeatable, ...key })).text
-  }
+  const post = async (path: string, body: string, repeatable: boolean): Promise<string> =>
+    (await httpCall(settings, { method: 'POST', path, body, repeatable })).text
   const remove = async (path: string): Promise<string> =>
     (await httpCall(settings, { method: 'DELETE', path, repeatable: true })).text
 
@@ -98,8 +95,9 @@ export function httpTransport(settings: HttpSettings): Transport {
     },
 
     async kv(operations) {
-      const key = operations.every(({ op }) => READS.has(op)) ? undefined : mintId()
-      return kvAnswer(await post('/api/v1/kv', kvBody(operations), true, key), operations)
+      // A write that arrived twice could undo what came between: its lost answer is told as unknown, never repeated.
+      const repeatable = operations.every(({ op }) => READS.has(op))
+      return kvAnswer(await post('/api/v1/kv', kvBody(operations), repeatable), operations)
     },
 
     async transaction(step) {

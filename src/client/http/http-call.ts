@@ -2,7 +2,7 @@
 // three times in all, and only when the call says that arriving twice is harmless. Every fault leaves as a LockstepError.
 import { LockstepError } from '../../protocol/errors.ts'
 import { faultOfAnswer } from './answer-fault.ts'
-import { pauseBefore } from './retry-pause.ts'
+import { pauseBefore } from '../retry-pause.ts'
 
 export interface HttpSettings {
   /** Without a slash at the end. */
@@ -18,7 +18,6 @@ export interface HttpCall {
   readonly body?: string
   /** Arriving twice changes nothing more than arriving once. */
   readonly repeatable: boolean
-  readonly idempotencyKey?: string
   /** A long poll is tried for ever while the broker says 429, and its answer may take this much longer. */
   readonly parkedMs?: number
   readonly signal?: AbortSignal
@@ -46,7 +45,6 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
 function headersOf(settings: HttpSettings, call: HttpCall): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json', ...settings.headers }
   if (call.body !== undefined) headers['content-type'] = 'application/json'
-  if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey
   return headers
 }
 

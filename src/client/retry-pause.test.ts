@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LockstepError } from '../../protocol/errors.ts'
+import { LockstepError } from '../protocol/errors.ts'
 import { pauseBefore } from './retry-pause.ts'
 
 const once = { repeatable: false, parked: false }

@@ -1,6 +1,6 @@
 // The wire's retry policy as a pure decision: how long to wait before the next attempt, or null to give up. 429 and the
 // codes that promise "nothing was committed" may always come again; anything less sure only when a repeat is harmless.
-import type { ErrorCode, LockstepError } from '../../protocol/errors.ts'
+import type { ErrorCode, LockstepError } from '../protocol/errors.ts'
 
 export interface Repeat {
   readonly repeatable: boolean
