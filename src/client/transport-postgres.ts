@@ -1,5 +1,141 @@
-// placeholder while the traffic room is being built
-import type { PostgresDoor } from './postgres-door.ts'
-import { openPostgres as a, joinTransaction as b } from './postgres-refused.ts'
-export const openPostgres: PostgresDoor['openPostgres'] = a
-export const joinTransaction: PostgresDoor['joinTransaction'] = b
+// The client's way straight to PostgreSQL, in this process: the same joining, parking and gate as the broker's, over one
+// pool. Steps whose handlers hold a connection never take all of them, so that a handler which calls the client meanwhile
+// cannot starve the commit it waits for. Reached only by `import('#postgres')`.
+import type { Pool } from 'pg'
+import { checkSchema } from '../db/migrate/schema-state.ts'
+import { migrate } from '../db/migrate/migrate.ts'
+import { openDatabase, type Database } from '../db/pool.ts'
+import { LockstepError } from '../protocol/errors.ts'
+import { LIMITS } from '../protocol/limits.ts'
+import type { KvOperation } from '../protocol/kv.ts'
+import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
+import { createTraffic, type Traffic } from '../traffic/traffic.ts'
+import type { PostgresOptions } from './client-options.ts'
+import { isObject } from './foreign-transaction.ts'
+import { errorLine, type Logger } from './logger.ts'
+import { clientDoor } from './postgres/client-door.ts'
+import { joinedTransaction, pushItem } from './postgres/joined-transaction.ts'
+import { repeated } from './postgres/repeated.ts'
+import { runStep } from './postgres/run-step.ts'
+import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
+import { queueCalls } from './postgres/queue-calls.ts'
+import type { JoinedTransaction, Transport } from './transport.ts'
+
+/** Claims, renewals and the calls of handlers keep this many connections whatever the steps do. */
+const KEPT_FOR_CALLS = 3
+const APPLICATION = 'lockstep-client'
+
+const READS: ReadonlySet<KvOperation['op']> = new Set(['get', 'getMany', 'getPrefix'])
+
+function isPool(value: unknown): value is Pool {
+  return (
+    isObject(value) &&
+    typeof Reflect.get(value, 'connect') === 'function' &&
+    typeof Reflect.get(value, 'totalCount') === 'number' &&
+    isObject(Reflect.get(value, 'options'))
+  )
+}
+
+function connectionsOf(options: PostgresOptions): { readonly database: Database; readonly connections: number } {
+  if (options.pool !== undefined) {
+    const { pool } = options
+    if (!isPool(pool)) throw new LockstepError('bad_request', 'pool must be a Pool of pg')
+    return { database: openDatabase({ pool, applicationName: APPLICATION }), connections: pool.options.max }
+  }
+  const { connectionString, connections = LIMITS.poolConnections } = options
+  if (!Number.isInteger(connections) || connections < 2) {
+    throw new LockstepError('bad_request', 'connections must be a whole number of at least 2')
+  }
+  if (connectionString === undefined) throw new LockstepError('bad_request', 'connectionString is undefined')
+  return { database: openDatabase({ connectionString, connections, applicationName: APPLICATION }), connections }
+}
+
+/** The schema is looked at once, before the first verb; a refusal is looked at again by the next. */
+function schemaGate(database: Database): { passed(): Promise<void>; reset(): void } {
+  let check: Promise<void> | null = null
+  return {
+    async passed() {
+      const looking = (check ??= checkSchema(database))
+      try {
+        await looking
+      } catch (error) {
+        if (check === looking) check = null
+        throw error
+      }
+    },
+    reset() {
+      check = null
+    },
+  }
+}
+
+export async function openPostgres(options: PostgresOptions, log: Logger): Promise<Transport> {
+  const { database, connections } = connectionsOf(options)
+  const traffic: Traffic = createTraffic({
+    database,
+    connections,
+    onFault: (what, error) => log.warn({ error: errorLine(error) }, what),
+  })
+  const steps: Admission = createAdmission(Math.max(1, connections - KEPT_FOR_CALLS), LIMITS.parkedPolls)
+  const schema = schemaGate(database)
+  const calls = queueCalls(database, traffic)
+
+  async function call<T>(repeatable: boolean, work: () => Promise<T>): Promise<T> {
+    await schema.passed()
+    return repeated(repeatable, work)
+  }
+
+  return {
+    async push(items) {
+      const minted = items.map(pushItem)
+      return call(true, async () => traffic.push(minted))
+    },
+
+    pop: async ({ wait, timeoutMs, start, ...wish }, signal) =>
+      call(false, async () =>
+        traffic.pop({ ...wish, autoAck: false, start: start ?? { mode: 'new' } }, wait ? timeoutMs : 0, signal),
+      ),
+
+    ack: async (items) => call(true, async () => traffic.ack(items)),
+
+    renew: async (leaseId, seconds) => call(true, async () => traffic.extend(leaseId, seconds)),
+
+    kv: async (operations) =>
+      call(
+        operations.every(({ op }) => READS.has(op)),
+        async () => traffic.kv(operations),
+      ),
+
+    async transaction(step) {
+      const request = transactionRequest(step)
+      return stepAnswer(await call(true, async () => traffic.transaction(request)))
+    },
+
+    async step(ack, body) {
+      await schema.passed()
+      const { result, queues } = await steps.enter(RANK.write, async () => runStep(database, ack, body))
+      for (const queue of queues) traffic.committed(queue)
+      return stepAnswer(result)
+    },
+
+    configure: async (given) => call(true, async () => calls.configure(given)),
+    deleteQueue: async (queue) => call(true, async () => calls.deleteQueue(queue)),
+    seekGroup: async (group, queue, to) => call(true, async () => calls.seekGroup(group, queue, to)),
+    deleteGroup: async (group, queue) => call(true, async () => calls.deleteGroup(group, queue)),
+
+    async migrate() {
+      schema.reset()
+      await migrate(database)
+    },
+
+    async close() {
+      await traffic.drain()
+      await database.close()
+    },
+  }
+}
+
+export async function joinTransaction(tx: unknown): Promise<JoinedTransaction> {
+  if (!isObject(tx)) throw new LockstepError('not_a_transaction', 'in(tx) takes a pg client after BEGIN')
+  return joinedTransaction(clientDoor(tx))
+}

@@ -1,0 +1,79 @@
+// One step of a transactional consumer on one of our connections: BEGIN, the handler's statements, the ack as the last one,
+// COMMIT believed by its tag. A COMMIT whose end was not seen is decided by reading the row of the request id, which waits
+// for the lost transaction if it still runs; it is never sent again.
+import type { Door } from '../../db/executor.ts'
+import type { Database } from '../../db/pool.ts'
+import { openTransaction, transaction, type OpenTransaction } from '../../db/transaction.ts'
+import { openRequest } from '../../operations/open-request.ts'
+import { transactionIn } from '../../operations/transaction-in.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import type { AckItem } from '../../protocol/message.ts'
+import { mintId } from '../../protocol/mint-id.ts'
+import { readTransactionAnswer } from '../../protocol/transaction-answer.ts'
+import type { TransactionRequest, TransactionResult } from '../../protocol/transaction.ts'
+import type { JoinedTransaction, StepBody } from '../transport.ts'
+import { guardedClient } from './guarded-client.ts'
+import { joinedTransaction } from './joined-transaction.ts'
+import { transactionRequest } from './send-transaction.ts'
+
+/** The user's statements may wait for locks as long as his own settings would let them: the lease is the bound. */
+const HANDLER_TIMEOUTS = { lockTimeoutMs: 0, statementTimeoutMs: 0 }
+
+export interface StepRun {
+  readonly result: TransactionResult
+  /** Queues that got messages by this commit. */
+  readonly queues: ReadonlySet<string>
+}
+
+function doorOf(tx: OpenTransaction): Door {
+  return { text: async (statement, params) => (await tx.rows(statement, params))[0]?.[0] ?? null }
+}
+
+function noting(joined: JoinedTransaction, queues: Set<string>): JoinedTransaction {
+  return {
+    async push(items) {
+      for (const item of items) queues.add(item.queue)
+      return joined.push(items)
+    },
+    kv: async (operations) => joined.kv(operations),
+  }
+}
+
+/** What became of a commit whose end was not seen. */
+async function decide(database: Database, request: TransactionRequest, lost: unknown): Promise<TransactionResult> {
+  const { requestId, bodyHash } = request
+  if (requestId === null || bodyHash === null) throw lost
+  const recorded = await transaction(database, async (db) => (await openRequest(db, requestId, bodyHash)).recorded)
+  const result = recorded === null ? null : readTransactionAnswer(recorded, request, true)
+  if (result !== null && result !== 'deferred') return result
+  throw new LockstepError('unavailable', 'the connection was lost while committing; nothing was committed', {}, lost)
+}
+
+export async function runStep(database: Database, ack: AckItem, body: StepBody): Promise<StepRun> {
+  const request = transactionRequest({ requestId: mintId(), operations: [{ type: 'ack', item: ack }], kv: [] })
+  const queues = new Set<string>()
+  const tx = await openTransaction(database, HANDLER_TIMEOUTS)
+  const guarded = guardedClient(tx.client)
+  try {
+    const door = doorOf(tx)
+    try {
+      await body(guarded.tx, noting(joinedTransaction(door), queues))
+    } finally {
+      guarded.revoke()
+    }
+    // In a transaction in which a statement had failed this one fails too, so a swallowed failure completes nothing.
+    const result = await transactionIn(door, request)
+    if (!result.success) {
+      await tx.rollback()
+      return { result, queues: new Set() }
+    }
+    await tx.commit()
+    return { result, queues }
+  } catch (error) {
+    await tx.rollback()
+    if (error instanceof LockstepError && error.code === 'outcome_unknown') {
+      return { result: await decide(database, request, error), queues }
+    }
+    throw error
+  }
+}
