@@ -1,5 +1,6 @@
 // All generated pages in one list: what `npm run generate` writes and the freshness check compares.
 import type { Tree } from '../source/tree.ts'
+import { cliPage } from './cli.ts'
 import { errorsPage } from './errors.ts'
 import { limitsPage } from './limits.ts'
 import type { Page } from './page.ts'
@@ -8,5 +9,5 @@ import { sqlPage } from './sql-functions.ts'
 
 export function pagesOf(tree: Tree): readonly Page[] {
   const textOf = (path: string): string => tree.find((file) => file.path === path)?.text ?? ''
-  return [errorsPage(), limitsPage(textOf('src/protocol/limits.ts')), queueOptionsPage(), sqlPage(tree)]
+  return [cliPage(), errorsPage(), limitsPage(textOf('src/protocol/limits.ts')), queueOptionsPage(), sqlPage(tree)]
 }
