@@ -63,9 +63,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     rows: (statement, params) => retried(() => committed(connect, writing, statement, params)),
     reader: { rows: (statement, params) => retried(() => read(connect, reading, statement, params)) },
     close() {
-      closing ??= (options.pool === undefined ? pool.end() : Promise.resolve()).finally(() => {
-        pool.off('error', onLost)
-      })
+      closing ??= options.pool === undefined ? pool.end() : Promise.resolve()
+      // Our own pool is ended before its sockets are: a server that stops meanwhile still reports to the listener.
+      if (options.pool !== undefined) pool.off('error', onLost)
       return closing
     },
   }

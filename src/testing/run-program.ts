@@ -26,7 +26,7 @@ export interface Surroundings {
 /** Only what is named reaches the child, so that nothing of this machine decides a test. */
 function start(words: readonly string[], { env = {}, cwd = dirname(PROGRAM) }: Surroundings): ReturnType<typeof spawn> {
   return spawn(process.execPath, [PROGRAM, ...words], {
-    ...(cwd === undefined ? {} : { cwd }),
+    cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
   })
 }
