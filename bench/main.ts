@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { Client } from 'pg'
 import { migrate } from '../src/db/migrate/migrate.ts'
 import { openDatabase } from '../src/db/pool.ts'
 import { startPostgres } from '../src/embedded/start-postgres.ts'
@@ -17,6 +18,9 @@ import { ROWS } from './rows/rows.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const SETTINGS = { synchronous_commit: 'on', fsync: 'on', shared_buffers: '1GB' } as const
+
+// A database of its own each time, so that no run inherits the bloat of another.
+const DATABASE = `bench_${Date.now()}`
 
 const { values } = parseArgs({
   options: {
@@ -48,11 +52,11 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
   const machine = describeMachine(root, home)
   const postgres = await startPostgres({
     home,
-    database: `bench_${Date.now()}`,
+    database: DATABASE,
     settings: SETTINGS,
     onProgress: console.error,
   })
-  const stops: (() => Promise<void>)[] = [() => postgres.stop()]
+  const stops: (() => Promise<void>)[] = [() => dropDatabase(postgres.connectionString), () => postgres.stop()]
   try {
     const database = openDatabase({ connectionString: postgres.connectionString, connections: 1 })
     await migrate(database)
@@ -91,4 +95,13 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
   } finally {
     for (const stop of stops) await stop()
   }
+}
+
+async function dropDatabase(connectionString: string): Promise<void> {
+  const url = new URL(connectionString)
+  url.pathname = '/postgres'
+  const client = new Client({ connectionString: url.href })
+  await client.connect()
+  await client.query(`drop database ${DATABASE} with (force)`)
+  await client.end()
 }

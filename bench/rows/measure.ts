@@ -28,7 +28,7 @@ const WARMUP_SECONDS = 1
 
 export async function measure(bench: Bench, row: Row, queue: string): Promise<Measured> {
   const url = { broker: bench.broker?.url ?? '', echo: bench.echo.url, none: '' }[row.server]
-  if (row.server === 'broker') await configure(url, queue, row.options ?? {})
+  if (row.options !== undefined) await configure(url, queue, row.options)
   const pid = bench.broker?.pid ?? 0
   const brokerBytesBefore = residentBytes(pid)
   const cpuBefore = cpuSeconds(pid)
@@ -51,7 +51,7 @@ export async function measure(bench: Bench, row: Row, queue: string): Promise<Me
     const elapsed = (performance.now() - started) / 1000
     return {
       row,
-      rate: outcome.figures.units / outcome.figures.seconds,
+      rate: row.unit.endsWith('/s') ? outcome.figures.units / outcome.figures.seconds : outcome.figures.units,
       outcome,
       brokerBytes,
       brokerBytesBefore,
@@ -62,17 +62,11 @@ export async function measure(bench: Bench, row: Row, queue: string): Promise<Me
   }
 }
 
-async function configure(
-  url: string,
-  queue: string,
-  options: Readonly<Record<string, number | boolean>>,
-): Promise<void> {
-  for (const name of [queue, `${queue}-out`]) {
-    const answer = await fetch(`${url}/api/v1/configure`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ queue: name, options }),
-    })
-    if (answer.status !== 200) throw new Error(`configure ${name}: ${answer.status} ${await answer.text()}`)
-  }
+async function configure(url: string, queue: string, options: NonNullable<Row['options']>): Promise<void> {
+  const answer = await fetch(`${url}/api/v1/configure`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ queue, options }),
+  })
+  if (answer.status !== 200) throw new Error(`configure ${queue}: ${answer.status} ${await answer.text()}`)
 }
