@@ -25,6 +25,7 @@ const HOSTS = new RegExp(
 export function checkPortable(tree: Tree): readonly Fault[] {
   const faults: Fault[] = []
   for (const { path, text } of tree) {
+    if (path.startsWith('dist/')) continue
     const returns = text.indexOf('\r')
     for (const [index, line] of text.split('\n').entries()) {
       const at = { path, line: index + 1 }
