@@ -2,7 +2,7 @@
 // Every client gets an `error` listener for life, so that a backend's end is never an unhandled event; a broken one is never reused.
 import type { ClientBase, Pool, PoolClient } from 'pg'
 import { LockstepError } from '../protocol/errors.ts'
-import { endsSession, faultOf, outcomeUnknown } from './pg-errors.ts'
+import { endsSession, faultOf, outcomeUnknown, sqlstateOf } from './pg-errors.ts'
 import { roundTrip, RoundTripFailure, type Answer, type Command } from './round-trip.ts'
 
 export interface Connection {
@@ -43,6 +43,16 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
       if (!(error instanceof RoundTripFailure)) throw error
       const { cause, answers } = error
       if (endsSession(cause)) session.broken = true
+      if (answers.length === 0 && commands[0]?.text.endsWith('read write') && sqlstateOf(cause) === '0A000') {
+        // A standby: another connection may reach the primary, so this one is given up.
+        session.broken = true
+        throw new LockstepError(
+          'unavailable',
+          'This server is a standby and takes no writes.',
+          { sqlstate: '0A000' },
+          cause,
+        )
+      }
       const commitSent = commands.some((command, index) => command.text === 'commit' && index >= answers.length)
       throw faultOf(cause, { commitSent })
     }
