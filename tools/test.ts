@@ -89,6 +89,9 @@ async function serve(folder: string | undefined): Promise<void> {
   if (folder === undefined) throw new Error('--serve needs the folder that a failed run named')
   const server = await startPostgres({ home: resolve(root, folder), fast: true })
   console.log(server.connectionString)
+  // A listener for a signal keeps no process alive.
+  const alive = setInterval(() => {}, 2 ** 30)
   await new Promise<void>((done) => process.once('SIGINT', done))
+  clearInterval(alive)
   await server.stop()
 }

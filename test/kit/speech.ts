@@ -1,0 +1,71 @@
+// Short forms for what tests say to the operations: items, pops, acks, steps, with the dull parts filled in.
+import type { PopRequest } from '../../src/operations/pop.ts'
+import type { KvOperation } from '../../src/protocol/kv.ts'
+import type { AckItem, AckStatus, Delivery, PushItem } from '../../src/protocol/message.ts'
+import { mintId } from '../../src/protocol/mint-id.ts'
+import type { StepOperation, TransactionRequest } from '../../src/protocol/transaction.ts'
+
+/** `name` is the transaction id and, as JSON, the payload. Null: the broker's own id. */
+export function item(queue: string, partition: string, name: string | null, payload?: string): PushItem {
+  return {
+    queue,
+    partition,
+    transactionId: name,
+    payload: payload ?? JSON.stringify(name),
+    traceId: null,
+    producerSub: null,
+    messageId: mintId(),
+  }
+}
+
+export function popOf(queue: string, group: string, over: Partial<PopRequest> = {}): PopRequest {
+  return {
+    queue,
+    group,
+    partition: null,
+    leaseIds: [mintId()],
+    batch: 10,
+    partitions: 10,
+    leaseSeconds: 60,
+    autoAck: false,
+    start: { mode: 'all' },
+    floor: null,
+    waitStaged: false,
+    ...over,
+  }
+}
+
+export function ackOf(delivery: Delivery, status: AckStatus = 'completed', over: Partial<AckItem> = {}): AckItem {
+  return {
+    partitionId: delivery.partitionId,
+    transactionId: null,
+    offset: delivery.offset,
+    status,
+    error: null,
+    leaseId: delivery.leaseId,
+    group: delivery.consumerGroup,
+    ...over,
+  }
+}
+
+export function stepOf(parts: {
+  readonly acks?: readonly AckItem[]
+  readonly pushes?: readonly PushItem[]
+  readonly kv?: readonly KvOperation[]
+  readonly requestId?: string
+}): TransactionRequest {
+  const operations: StepOperation[] = [
+    ...(parts.acks ?? []).map((one) => ({ type: 'ack' as const, item: one })),
+    ...(parts.pushes ?? []).map((one) => ({ type: 'push' as const, item: one })),
+  ]
+  return {
+    requestId: parts.requestId ?? null,
+    bodyHash: parts.requestId === undefined ? null : 'body',
+    operations,
+    kv: parts.kv ?? [],
+  }
+}
+
+export function putOf(ns: string, key: string, value: string, expect: number | null = null): KvOperation {
+  return { op: 'put', ns, key, value, ttlSeconds: null, expect, required: true }
+}

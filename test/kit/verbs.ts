@@ -1,0 +1,148 @@
+// Every verb that touches the queue, the groups or the state, as one step of a session in a small world where they all want
+// the same rows: one leased lane, one drained group, one staged push, one key. Each tells the names it pushed.
+import { ack } from '../../src/operations/ack.ts'
+import { extend } from '../../src/operations/extend.ts'
+import { kv } from '../../src/operations/kv.ts'
+import { pop } from '../../src/operations/pop.ts'
+import { push } from '../../src/operations/push.ts'
+import { release } from '../../src/operations/release.ts'
+import { stage } from '../../src/operations/stage.ts'
+import { transactionIn } from '../../src/operations/transaction-in.ts'
+import { transaction } from '../../src/operations/transaction.ts'
+import type { Delivery, PushItem } from '../../src/protocol/message.ts'
+import type { TestDatabase } from '../../src/testing/database.ts'
+import type { Actor } from './actor.ts'
+import { openActor } from './actor.ts'
+import { byPartition, drain } from './drain.ts'
+import { ackOf, item, popOf, putOf, stepOf } from './speech.ts'
+
+export interface World {
+  readonly queue: string
+  readonly key: string
+  /** Leased by group g: the first two of p1's three messages. */
+  readonly leased: readonly Delivery[]
+  /** Consumed by group h, whose lanes are drained. */
+  readonly past: readonly Delivery[]
+}
+
+/** p1: m1 m2 m3, p2: n1 n2, and s1 staged for p3, a partition that is not there yet. */
+export async function makeWorld(own: TestDatabase, nth: number): Promise<World> {
+  const queue = `world${nth}`
+  const names = { p1: ['m1', 'm2', 'm3'], p2: ['n1', 'n2'] }
+  await push(
+    own.database,
+    Object.entries(names).flatMap(([partition, ids]) => ids.map((name) => item(queue, partition, name))),
+  )
+  // Backing off would hide messages from the drain at the end; redelivery at once does not.
+  await own.database.pool.query('update lockstep.queue set retry_delay_ms = 0 where name = $1', [queue])
+  const past = await drain(own, queue, 'h')
+  const { answers } = await pop(own.database, popOf(queue, 'g', { batch: 2, partition: 'p1' }))
+  await kv(own.database, [[putOf('world', queue, '1')]])
+  await stageAlone(own, [item(queue, 'p3', 's1')])
+  return { queue, key: queue, leased: answers[0] ?? [], past }
+}
+
+const users = new WeakMap<TestDatabase, Promise<Actor>>()
+
+/** A user's transaction that stages and commits at once. */
+export async function stageAlone(own: TestDatabase, items: readonly PushItem[]): Promise<void> {
+  let user = users.get(own)
+  if (user === undefined) {
+    user = openActor(own, 'user')
+    users.set(own, user)
+  }
+  await stage((await user).door, items)
+}
+
+export const FIRST_NAMES = ['m1', 'm2', 'm3', 'n1', 'n2', 's1']
+
+let fresh = 0
+const names = (count: number): readonly string[] => Array.from({ length: count }, () => `x${(fresh += 1)}`)
+
+/** Runs the verb inside the actor's open transaction; gives the names that exist when that transaction commits. */
+export type Verb = (actor: Actor, world: World) => Promise<readonly string[]>
+
+export const VERBS: Readonly<Record<string, Verb>> = {
+  'push to both partitions': ({ db }, { queue }) => pushed(db, queue, ['p2', 'p1']),
+  'push to a new partition': ({ db }, { queue }) => pushed(db, queue, ['p9']),
+  async 'staged push'({ door }, { queue }) {
+    const [a = '', b = ''] = names(2)
+    await stage(door, [item(queue, 'p1', a), item(queue, 'p9', b)])
+    return [a, b]
+  },
+  'wildcard pop': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'g'))),
+  'pop of a partition': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'g', { partition: 'p1' }))),
+  'pop by a drained group': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'h', { autoAck: true }))),
+  'first pop of a new group': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'new'))),
+  ack: ({ db }, { leased }) => nothing(ack(db, [leased.map((one) => ackOf(one))])),
+  'failed ack': ({ db }, { leased }) => nothing(ack(db, [leased.slice(0, 1).map((one) => ackOf(one, 'failed'))])),
+  'dead-letter ack': ({ db }, { leased }) => nothing(ack(db, [leased.slice(0, 1).map((one) => ackOf(one, 'dlq'))])),
+  'unfenced repeated ack': ({ db }, { past }) =>
+    nothing(ack(db, [past.map((one) => ackOf(one, 'completed', { leaseId: null }))])),
+  extend: ({ db }, { leased }) => nothing(extend(db, leaseOf(leased), 300)),
+  release: ({ db }, { leased }) => nothing(release(db, leaseOf(leased))),
+  async transaction({ db }, { queue, key, leased }) {
+    const [a = '', b = ''] = names(2)
+    const step = stepOf({
+      acks: leased.map((one) => ackOf(one)),
+      pushes: [item(queue, 'p2', a), item(queue, 'p9', b)],
+      kv: [putOf('world', key, '2')],
+      requestId: a,
+    })
+    const [result] = await transaction(db, [step])
+    return result !== 'deferred' && result?.success === true ? [a, b] : []
+  },
+  async "transaction in a user's"({ door }, { queue, key, leased }) {
+    const [a = '', b = ''] = names(2)
+    const step = stepOf({
+      acks: leased.map((one) => ackOf(one)),
+      pushes: [item(queue, 'p1', a), item(queue, 'p2', b)],
+      kv: [putOf('world', key, '3')],
+    })
+    return (await transactionIn(door, step)).success ? [a, b] : []
+  },
+  'key/value': ({ db }, { key }) => nothing(kv(db, [[putOf('world', key, '4')]])),
+  'seek of the group': ({ sql }, { queue }) =>
+    nothing(sql(`select lockstep.seek_group($1, 'g', '-infinity')`, [queue])),
+  'seek of a partition': ({ sql }, { queue }) =>
+    nothing(sql(`select lockstep.seek_partition($1, 'g', 'p1', '-infinity')`, [queue])),
+  'change of an option': ({ sql }, { queue }) =>
+    nothing(sql(`select lockstep.configure($1, '{"leaseTime": 30}')`, [queue])),
+  'redrive of dead letters': ({ sql }, { queue }) => nothing(sql('select lockstep.redrive_dead_letters($1)', [queue])),
+  'deletion of the group': ({ sql }, { queue }) => nothing(sql(`select lockstep.delete_group($1, 'g')`, [queue])),
+  'deletion of the queue': ({ sql }, { queue }) => nothing(sql('select lockstep.delete_queue($1)', [queue])),
+}
+
+async function pushed(db: Actor['db'], queue: string, partitions: readonly string[]): Promise<readonly string[]> {
+  const fresh = names(partitions.length)
+  await push(
+    db,
+    partitions.map((partition, at) => item(queue, partition, fresh[at] ?? null)),
+  )
+  return fresh
+}
+
+async function nothing(work: Promise<unknown>): Promise<readonly string[]> {
+  await work
+  return []
+}
+
+const leaseOf = (leased: readonly Delivery[]): string => leased[0]?.leaseId ?? ''
+
+/** Ends every lease, then lets each group that there is consume all it can reach; gives what `judge`, a new group, saw. */
+export async function settle(own: TestDatabase, queue: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { pool } = own.database
+  await pool.query(
+    `select lockstep.release(l.lease_id) from lockstep.lane l join lockstep.queue q on q.id = l.queue_id
+      where q.name = $1 and l.lease_id is not null`,
+    [queue],
+  )
+  const groups = await pool.query<{ name: string }>(
+    `select g.name from lockstep.consumer_group g join lockstep.queue q on q.id = g.queue_id
+      where q.name = $1 and q.deleted_at is null`,
+    [queue],
+  )
+  for (const { name } of groups.rows) await drain(own, queue, name)
+  const seen = await drain(own, queue, 'judge')
+  return byPartition(seen)
+}
