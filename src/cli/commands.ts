@@ -2,14 +2,21 @@
 
 import type { Command } from './command.ts'
 import { dev } from './commands/dev.ts'
+import { dlqList } from './commands/dlq-list.ts'
+import { dlqRedrive } from './commands/dlq-redrive.ts'
 import { doctor } from './commands/doctor.ts'
+import { groupList } from './commands/group-list.ts'
+import { groupSeek } from './commands/group-seek.ts'
 import { kvDelete } from './commands/kv-delete.ts'
 import { kvGet } from './commands/kv-get.ts'
 import { kvList } from './commands/kv-list.ts'
 import { kvPut } from './commands/kv-put.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { queueDelete } from './commands/queue-delete.ts'
+import { queueList } from './commands/queue-list.ts'
 import { queuePop } from './commands/queue-pop.ts'
 import { queuePush } from './commands/queue-push.ts'
+import { queueShow } from './commands/queue-show.ts'
 import { serve } from './commands/serve.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -17,10 +24,17 @@ export const COMMANDS: readonly Command[] = [
   serve,
   migrateCommand,
   doctor,
+  queueList,
+  queueShow,
   queuePush,
   queuePop,
+  queueDelete,
   kvGet,
   kvPut,
   kvDelete,
   kvList,
+  dlqList,
+  dlqRedrive,
+  groupList,
+  groupSeek,
 ]

@@ -47,6 +47,7 @@ export const queuePop: Command = {
       partition,
       {
         batch: String(call.integer('batch') ?? 10),
+        partitions: String(LIMITS.popPartitions),
         autoAck: String(ack),
         subscriptionMode: call.text('from') ?? 'all',
         ...(group === null ? {} : { consumerGroup: group }),

@@ -1,0 +1,70 @@
+// `lockstep dlq list`: the messages that were given up, newest first, with why.
+
+import { listDeadLetters } from '../../operations/list-dead-letters.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { withDatabase } from '../call.ts'
+import { type Command, DATABASE_OPTIONS } from '../command.ts'
+import { readInstant } from '../read-instant.ts'
+import { showTable } from '../show-table.ts'
+import { rawJson } from '../write-json.ts'
+
+export const dlqList: Command = {
+  name: 'dlq list',
+  summary: 'List dead letters, newest first.',
+  detail:
+    'The cause is failed (its retries are spent), crashed (it kept losing its workers), forced (a consumer said so) or conflict (its id came again with another payload). --json has the payloads too.',
+  arguments: [{ name: 'queue', meaning: 'Only of this queue.', optional: true }],
+  options: {
+    group: { kind: 'text', value: 'NAME', meaning: 'Only of this group.' },
+    partition: { kind: 'text', value: 'NAME', meaning: 'Only of this partition.' },
+    from: { kind: 'text', value: 'TIME', meaning: 'Only those that died at or after this instant.' },
+    to: { kind: 'text', value: 'TIME', meaning: 'Only those that died before this instant.' },
+    limit: {
+      kind: 'integer',
+      value: 'N',
+      min: 1,
+      max: LIMITS.listLimit,
+      meaning: 'At most this many.',
+      fallback: '50',
+    },
+    skip: { kind: 'integer', value: 'N', meaning: 'Leave out the newest so many.', fallback: '0' },
+    ...DATABASE_OPTIONS,
+  },
+  examples: ['lockstep dlq list', 'lockstep dlq list orders --group billing --from 2026-11-01T00:00:00Z'],
+  async run(call) {
+    const [queue, from, to] = [call.argument('queue'), call.text('from'), call.text('to')]
+    const filter = {
+      queue: queue === '' ? null : queue,
+      group: call.text('group'),
+      partition: call.text('partition'),
+      from: from === null ? null : readInstant(from, '--from'),
+      to: to === null ? null : readInstant(to, '--to'),
+      limit: call.integer('limit') ?? 50,
+      offset: call.integer('skip') ?? 0,
+    }
+    return await withDatabase(call, async (database) => {
+      const letters = await listDeadLetters(database.reader, filter)
+      call.output.result(
+        { deadLetters: letters.map((letter) => ({ ...letter, payload: rawJson(letter.payload) })) },
+        () => {
+          const table = showTable(
+            ['id', 'failed at', 'queue', 'partition', 'group', 'cause', 'transaction id', 'error'],
+            letters.map((letter) => [
+              letter.id,
+              letter.failedAt,
+              letter.queue,
+              letter.partition,
+              letter.group,
+              letter.cause,
+              letter.transactionId,
+              letter.error.length > 60 ? `${letter.error.slice(0, 59)}…` : letter.error,
+            ]),
+            'There is no dead letter.',
+          )
+          return letters.length < filter.limit ? table : `${table}\nmore: add --skip ${filter.offset + letters.length}`
+        },
+      )
+      return 0
+    })
+  },
+}
