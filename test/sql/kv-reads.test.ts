@@ -140,13 +140,13 @@ test('a call that only reads takes no lock and makes no row', async (t) => {
 test('a read-only call is one snapshot: keys that change together are never seen apart', async (t) => {
   const { database, call } = await open(t)
   await call(put('a', '0'), put('z/b', '0'))
-  let writing = true
+  const state = { writing: true }
   const writer = (async () => {
     for (let n = 1; n <= 150; n++) await call(put('a', String(n)), put('z/b', String(n)))
-    writing = false
+    state.writing = false
   })()
   let reads = 0
-  while (writing) {
+  while (state.writing) {
     const [one, page] = resultsOf((await kv(database.reader, [[get('a'), getPrefix('z/')]]))[0])
     assert.ok(one?.op === 'get' && one.found)
     assert.equal(prefixOf(page).rows[0]?.value, one.row.value)
