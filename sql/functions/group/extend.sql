@@ -2,7 +2,7 @@
 -- locks in order: lane (queue, partition, group)
 -- raises: LS425 isolation_not_supported
 -- idempotent how: the end only moves forward; a lapsed or unknown lease is never brought back
--- index used: lane_lease, lane_pkey
+-- index used: lane_lease, lane_pkey, consumer_group_pkey
 -- available_at stays: whoever visits the lane at the old end sees the new one and moves it, so a heartbeat touches no index.
 create or replace function lockstep.extend(p_lease_id text, p_seconds int, out renewed int, out expires_at text)
 language plpgsql volatile security definer
@@ -25,6 +25,9 @@ begin
     with moved as (
       update lane l set lease_expires_at = greatest(l.lease_expires_at, v_now + v_lease)
        where l.queue_id = v_queue_id and l.lease_id = p_lease_id and l.lease_expires_at > v_now
+         -- A seek or a deletion leaves lanes behind that upkeep has not removed yet: their leases are dead.
+         and exists (select 1 from consumer_group g join queue q on q.id = g.queue_id
+                      where g.queue_id = v_queue_id and g.id = l.group_id and q.deleted_at is null)
       returning l.lease_expires_at
     )
     select count(*), max(m.lease_expires_at) into v_count, v_end from moved m;

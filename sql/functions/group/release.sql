@@ -23,7 +23,9 @@ begin
        set lease_id = null, lease_expires_at = null, batch_end = null, available_at = v_now,
            deliveries = greatest(l.deliveries - 1, 0),
            delivered_from = case when l.deliveries > 1 then l.delivered_from end
-     where l.queue_id = v_queue_id and l.lease_id = p_lease_id and l.lease_expires_at > v_now;
+     where l.queue_id = v_queue_id and l.lease_id = p_lease_id and l.lease_expires_at > v_now
+       and exists (select 1 from consumer_group g join queue q on q.id = g.queue_id
+                    where g.queue_id = v_queue_id and g.id = l.group_id and q.deleted_at is null);
     get diagnostics v_count = row_count;
     v_released := v_released + v_count;
   end loop;
