@@ -1,0 +1,98 @@
+// The documentation is code: every page's program is compiled with the house's own flags and run against a real database
+// and broker, what it says it prints is compared, and what it names exists.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { createBroker } from '../../src/broker/index.ts'
+import { packageRoot } from '../../src/db/sql-files.ts'
+import { createTestDatabase } from '../../src/testing/database.ts'
+import { faultOfLine } from './command-lines.ts'
+import { blocksOf, linksOf, pathsOf, programOf, promisedLines } from './read-page.ts'
+
+const run = promisify(execFile)
+const root = packageRoot()
+const built = join(root, '.build', 'docs')
+const PAGES = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((path) => `docs/${path.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith('.md') && !path.startsWith('docs/reference/')),
+].toSorted()
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
+const nameOf = (path: string): string => path.replaceAll('/', '-').replace(/\.md$/, '')
+const programs = PAGES.filter((path) => programOf(blocksOf(textOf(path))) !== '')
+
+test('every link and every path that a page names exists', () => {
+  for (const page of PAGES) {
+    for (const link of linksOf(textOf(page)))
+      assert.ok(existsSync(join(root, dirname(page), link)), `${page} links to ${link}`)
+    for (const path of pathsOf(textOf(page))) assert.ok(existsSync(join(root, path)), `${page} names ${path}`)
+  }
+})
+
+test('every shell line runs a script, a command or a route that there is', () => {
+  const manifest: unknown = JSON.parse(textOf('package.json'))
+  assert.ok(typeof manifest === 'object' && manifest !== null && 'scripts' in manifest)
+  const scripts = Object.keys(Object(manifest.scripts))
+  for (const page of PAGES) {
+    for (const block of blocksOf(textOf(page)).filter((one) => one.language === 'sh')) {
+      for (const [index, line] of block.text.split('\n').entries()) {
+        const fault = faultOfLine(line.trim().replace(/\s+#.*$/, ''), scripts)
+        assert.equal(fault, null, `${page}:${block.line + index}`)
+      }
+    }
+  }
+})
+
+test('every page program compiles with the flags of the house', async () => {
+  rmSync(built, { recursive: true, force: true })
+  mkdirSync(built, { recursive: true })
+  for (const page of programs)
+    writeFileSync(join(built, `${nameOf(page)}.ts`), `${programOf(blocksOf(textOf(page)))}\nexport {}\n`)
+  writeFileSync(
+    join(built, 'tsconfig.json'),
+    JSON.stringify({
+      extends: '../../tsconfig.json',
+      compilerOptions: {
+        rootDir: '.',
+        outDir: '.',
+        declaration: false,
+        isolatedDeclarations: false,
+        noUnusedLocals: false,
+      },
+      include: ['*.ts'],
+      exclude: [],
+    }),
+  )
+  const { stdout } = await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', built]).catch((error: unknown) => ({
+    stdout: typeof error === 'object' && error !== null && 'stdout' in error ? String(error.stdout) : String(error),
+  }))
+  assert.equal(stdout, '')
+})
+
+for (const page of PAGES.filter(
+  (path) => programs.includes(path) || blocksOf(textOf(path)).some((one) => one.language === 'sql'),
+)) {
+  test(`${page}: its statements and its program do what the page says`, async (t) => {
+    const blocks = blocksOf(textOf(page))
+    const { connectionString, database } = await createTestDatabase(t)
+    for (const block of blocks.filter((one) => one.language === 'sql')) {
+      await assert.doesNotReject(database.pool.query(block.text), `${page}:${block.line}`)
+    }
+    if (!programs.includes(page)) return
+    const broker = createBroker({ connectionString, port: 0 })
+    await broker.start()
+    t.after(() => broker.stop())
+    const { stdout } = await run(process.execPath, [join(built, `${nameOf(page)}.js`)], {
+      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: connectionString, LOCKSTEP_URL: broker.address },
+      timeout: 60_000,
+    })
+    assert.deepEqual(
+      stdout.split('\n').filter((line) => line !== ''),
+      promisedLines(programOf(blocks)),
+    )
+  })
+}
