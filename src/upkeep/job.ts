@@ -1,0 +1,16 @@
+// What a piece of upkeep is to its runner: a name, a pace, and one bounded step that says whether it should go on at once.
+import type { Executor } from '../db/executor.ts'
+
+export interface Step {
+  /** Rows placed or removed. */
+  readonly done: number
+  /** True: there is more to do now; false: look again after the job's pause. */
+  readonly more: boolean
+}
+
+export interface Job {
+  readonly name: string
+  /** The pause after a step that left nothing to do. */
+  readonly pauseMs: number
+  step(db: Executor): Promise<Step>
+}
