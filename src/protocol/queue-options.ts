@@ -1,6 +1,8 @@
 // The queue options: name on the wire, kind, default, bounds. The one table from which configure is checked, stored,
 // echoed and documented. `enforced` says whether anything but the echo depends on the option today.
 
+import { LIMITS } from './limits.ts'
+
 export interface QueueOption {
   readonly kind: 'integer' | 'boolean' | 'text'
   readonly fallback: number | boolean | string
@@ -14,7 +16,7 @@ export interface QueueOption {
 export const QUEUE_OPTIONS = {
   leaseTime: {
     kind: 'integer',
-    fallback: 300,
+    fallback: LIMITS.leaseSecondsConfiguredDefault,
     min: 1,
     max: 604_800,
     column: 'lease_seconds',

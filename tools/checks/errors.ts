@@ -59,7 +59,8 @@ export function checkErrors(tree: Tree, table: Readonly<Record<string, Row>> = E
       })
     }
     const quoted = new RegExp(`['"\`]${code}['"\`]`)
-    if (!own && !users.some((file) => quoted.test(file.text))) {
+    // A code with a SQLSTATE of PostgreSQL's own is reached through the table itself.
+    if (row.sqlstate === null && !users.some((file) => quoted.test(file.text))) {
       faults.push({
         path: TABLE,
         line,

@@ -22,7 +22,7 @@ begin
   v_ids := array(
     select p.id from partition p
      where p.queue_id = p_queue_id and p.id > v_group.backfill_after and p.id <= v_group.backfill_until
-     order by p.id limit 500 for no key update);
+     order by p.id limit 500 for no key update); -- LIMITS.backfillPerVisit
   v_now := lockstep.clock();
   insert into lane (queue_id, group_id, partition_id, available_at)
     select p_queue_id, p_group_id, p.id,

@@ -23,7 +23,7 @@ begin
     v_now := lockstep.clock();
     -- A dotted name carries its namespace and task: a.b.c is namespace a, task b.
     insert into queue (name, namespace, task, created_at, lease_seconds)
-      select n, case when strpos(n, '.') > 0 then split_part(n, '.', 1) else '' end, split_part(n, '.', 2), v_now, 60
+      select n, case when strpos(n, '.') > 0 then split_part(n, '.', 1) else '' end, split_part(n, '.', 2), v_now, 60 -- LIMITS.leaseSecondsImplicitDefault
         from unnest(v_missing) n
        order by n collate "C"
       on conflict (name) where deleted_at is null do nothing;

@@ -34,7 +34,7 @@ begin
                     order by p.id for no key update skip locked);
   end if;
   if cardinality(v_ids) > 0 then
-    perform lockstep._place(p_queue_id, p_name, v_ids, 1000);
+    perform lockstep._place(p_queue_id, p_name, v_ids, 1000); -- LIMITS.placedPerVisit
   end if;
   remains := cardinality(v_ids) < cardinality(v_names);
 end
