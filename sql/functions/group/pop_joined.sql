@@ -71,9 +71,12 @@ begin
              m.producer_sub, lockstep.instant_text(m.created_at)
         from unnest(v_claims.request, v_claims.partition_id, v_claims.delivery, v_claims.first, v_claims.past)
              with ordinality c(request, partition_id, delivery, first, past, ord)
-        join partition p on p.queue_id = v_queue.id and p.id = c.partition_id
-        join message m on m.queue_id = v_queue.id and m.partition_id = c.partition_id
-             and m."offset" >= c.first and m."offset" < c.past
+       cross join lateral (
+          select p.name from partition p where p.queue_id = v_queue.id and p.id = c.partition_id limit 1) p
+       cross join lateral (
+          select * from message k
+           where k.queue_id = v_queue.id and k.partition_id = c.partition_id and k."offset" >= c.first and k."offset" < c.past
+           order by k."offset" limit c.past - c.first) m
        order by c.ord, m."offset";
   end if;
 end

@@ -15,9 +15,7 @@ begin
      where p.queue_id = p_queue_id and p.id = any (p_partition_ids) for no key update skip locked);
   -- In a later statement, so that a push that committed before the lock is seen.
   update lane l set available_at = null
-    from partition p
-   where p.queue_id = p_queue_id and p.id = any (v_held)
-     and l.queue_id = p_queue_id and l.group_id = p_group_id and l.partition_id = p.id
-     and l.committed >= p.next_offset and l.lease_id is null;
+   where l.queue_id = p_queue_id and l.group_id = p_group_id and l.partition_id = any (v_held) and l.lease_id is null
+     and l.committed >= (select p.next_offset from partition p where p.queue_id = p_queue_id and p.id = l.partition_id);
 end
 $$;

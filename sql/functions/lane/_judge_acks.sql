@@ -10,7 +10,6 @@ create or replace function lockstep._judge_acks(
 returns table (nth int, group_id int, message_offset bigint, verdict text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
-set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   return query
@@ -28,10 +27,16 @@ begin
          end
     from unnest(p_queue_id, p_partition_id, p_group, p_lease_id, p_transaction_id, p_offset, p_status)
          with ordinality i(queue_id, partition_id, grp, lease, tx, at, status, ord)
-    left join queue q on q.id = i.queue_id and q.deleted_at is null
-    left join partition p on p.queue_id = q.id and p.id = i.partition_id
-    left join consumer_group g on g.queue_id = q.id and g.name = i.grp
-    left join lane l on l.queue_id = g.queue_id and l.group_id = g.id and l.partition_id = i.partition_id
+    left join lateral (
+      select q.require_lease from queue q where q.id = i.queue_id and q.deleted_at is null limit 1) q on true
+    left join lateral (
+      select p.queue_id, p.id, p.next_offset from partition p
+       where p.queue_id = i.queue_id and p.id = i.partition_id and q.require_lease is not null limit 1) p on true
+    left join lateral (
+      select g.id, g.starts_at from consumer_group g where g.queue_id = i.queue_id and g.name = i.grp limit 1) g on true
+    left join lateral (
+      select l.group_id, l.committed, l.batch_end, l.lease_id, l.lease_expires_at from lane l
+       where l.queue_id = i.queue_id and l.group_id = g.id and l.partition_id = i.partition_id limit 1) l on true
     left join lateral (
       -- An id may stand twice, outside the window: inside the leased batch first, then above the cursor.
       select m."offset" from message m

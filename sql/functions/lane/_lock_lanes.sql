@@ -15,10 +15,12 @@ declare
 begin
   foreach v_queue_id in array array(select distinct u from unnest(p_queue_id) u order by u) loop
     select array_agg(n.partition_id), array_agg(n.group_id) into v_partitions, v_groups
-      from (select distinct i.partition_id, g.id as group_id, g.backfill_until
+      from (select distinct i.partition_id,
+                   (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = i.grp) as group_id
               from unnest(p_queue_id, p_partition_id, p_group) i(queue_id, partition_id, grp)
-              join consumer_group g on g.queue_id = i.queue_id and g.name = i.grp
-             where i.queue_id = v_queue_id) n;
+             where i.queue_id = v_queue_id) n
+     where n.group_id is not null;
+    continue when v_groups is null;
     if exists (select 1 from consumer_group g where g.queue_id = v_queue_id and g.id = any (v_groups) and g.backfill_until is not null) then
       v_now := lockstep.clock();
       insert into lane (queue_id, group_id, partition_id, available_at)
@@ -28,11 +30,10 @@ begin
          order by n.partition_id, n.group_id
         on conflict do nothing;
     end if;
-    perform 1
-       from unnest(v_partitions, v_groups) n(partition_id, group_id)
-       join lane l on l.queue_id = v_queue_id and l.group_id = n.group_id and l.partition_id = n.partition_id
+    perform 1 from lane l
+      where l.queue_id = v_queue_id and l.group_id = any (v_groups) and l.partition_id = any (v_partitions)
       order by l.partition_id, l.group_id
-        for no key update of l;
+        for no key update;
   end loop;
 end
 $$;

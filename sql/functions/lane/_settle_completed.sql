@@ -9,70 +9,67 @@ create or replace function lockstep._settle_completed(
 returns table (nth int, released boolean, dlq boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
-set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
-  v_queue_id int[];
-  v_group_id int[];
-  v_partition_id bigint[];
-  v_cursor bigint[];
-  v_lease text[];
-  v_digest text[];
-  v_ords int[];
-  v_lane int[];
-  v_held bigint[] := '{}';
-  v_released boolean[];
+  v_line record;
+  v_held bigint[];
+  v_released bigint[];
 begin
-  -- One line per lane; v_ords and v_lane tell which item went to which line.
-  with item as (
-    select * from unnest(p_call, p_queue_id, p_partition_id, p_group_id, p_lease_id, p_transaction_id, p_offset, p_status, p_at, p_verdict)
-      with ordinality i(call, queue_id, partition_id, group_id, lease, tx, named, status, at, verdict, ord)
-     where i.verdict is null
-  ), line as (
-    select i.queue_id, i.group_id, i.partition_id, max(i.at) + 1 as cursor, min(i.lease) as lease, array_agg(i.ord::int) as ords,
-           md5(string_agg(coalesce(i.tx, i.named::text) || ':' || i.status, ',' order by i.ord)) as digest,
-           row_number() over (order by i.queue_id, i.partition_id, i.group_id)::int as n
-      from item i group by 1, 2, 3
-    having bool_and(i.status = 'completed')
-  )
-  select array_agg(l.queue_id order by l.n), array_agg(l.group_id order by l.n), array_agg(l.partition_id order by l.n),
-         array_agg(l.cursor order by l.n), array_agg(l.lease order by l.n), array_agg(l.digest order by l.n),
-         (select array_agg(o order by m.n, o) from line m cross join unnest(m.ords) o),
-         (select array_agg(m.n order by m.n, o) from line m cross join unnest(m.ords) o)
-    into v_queue_id, v_group_id, v_partition_id, v_cursor, v_lease, v_digest, v_ords, v_lane
-    from line l;
-  if v_queue_id is null then
-    return;
-  end if;
-  if p_clear then
-    v_held := array(
-      select p.id from unnest(v_queue_id, v_partition_id, v_cursor) i(queue_id, partition_id, cursor)
-        join partition p on p.queue_id = i.queue_id and p.id = i.partition_id
-       where p.next_offset <= i.cursor
-         for no key update of p skip locked);
-  end if;
-  -- In a later statement than the partitions' locks: a push that committed before them is seen.
-  with moved as (
-    update lane l
-       set committed = i.cursor, failures = 0, crashes = 0, backoff_until = null,
-           narrow_until = case when l.narrow_until > i.cursor then l.narrow_until end,
-           available_at = case when not r.released then l.available_at
-                               when p.id = any (v_held) and p.next_offset <= i.cursor then null
-                               else p_now end,
-           batch_end = case when not r.released then l.batch_end end,
-           lease_id = case when not r.released then l.lease_id end,
-           lease_expires_at = case when not r.released then l.lease_expires_at end,
-           released_lease = case when r.released and i.lease is not null then i.lease else l.released_lease end,
-           released_digest = case when r.released and i.lease is not null then i.digest else l.released_digest end
-      from unnest(v_queue_id, v_group_id, v_partition_id, v_cursor, v_lease, v_digest)
-           with ordinality i(queue_id, group_id, partition_id, cursor, lease, digest, n)
-      join lane o on o.queue_id = i.queue_id and o.group_id = i.group_id and o.partition_id = i.partition_id
-      join partition p on p.queue_id = i.queue_id and p.id = i.partition_id
-     cross join lateral (select o.batch_end is null or i.cursor >= o.batch_end as released) r
-     where l.queue_id = i.queue_id and l.group_id = i.group_id and l.partition_id = i.partition_id
-    returning i.n, r.released
-  )
-  select array_agg(m.released order by m.n) into v_released from moved m;
-  return query select u.ord, v_released[u.line], false from unnest(v_ords, v_lane) u(ord, line);
+  -- Lanes of one queue and group at a time, so that the update names them by key.
+  for v_line in
+    with item as (
+      select i.queue_id, i.group_id, i.partition_id, i.lease, i.at, i.ord::int as ord, i.status,
+             coalesce(i.tx, i.named::text) || ':' || i.status as said
+        from unnest(p_queue_id, p_partition_id, p_group_id, p_lease_id, p_transaction_id, p_offset, p_status, p_at, p_verdict)
+             with ordinality i(queue_id, partition_id, group_id, lease, tx, named, status, at, verdict, ord)
+       where i.verdict is null
+    ), line as (
+      select i.queue_id, i.group_id, i.partition_id, max(i.at) + 1 as cursor, min(i.lease) as lease, array_agg(i.ord) as ords,
+             md5(string_agg(i.said, ',' order by i.ord)) as digest
+        from item i group by 1, 2, 3
+      having bool_and(i.status = 'completed')
+    )
+    select l.queue_id, l.group_id, array_agg(l.partition_id order by l.partition_id) as partitions,
+           array_agg(l.cursor order by l.partition_id) as cursors, array_agg(l.lease order by l.partition_id) as leases,
+           array_agg(l.digest order by l.partition_id) as digests
+      from line l group by 1, 2 order by 1, 2
+  loop
+    v_held := '{}';
+    if p_clear then
+      v_held := array(
+        select p.id from partition p
+         where p.queue_id = v_line.queue_id and p.id = any (v_line.partitions)
+           and p.next_offset <= v_line.cursors[array_position(v_line.partitions, p.id)]
+           for no key update skip locked);
+    end if;
+    -- In a later statement than the partitions' locks: a push that committed before them is seen.
+    with moved as (
+      update lane l
+         set committed = v_line.cursors[array_position(v_line.partitions, l.partition_id)],
+             failures = 0, crashes = 0, backoff_until = null,
+             narrow_until = case when l.narrow_until > v_line.cursors[array_position(v_line.partitions, l.partition_id)]
+                                 then l.narrow_until end,
+             available_at = case
+               when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)] then l.available_at
+               when l.partition_id = any (v_held) and v_line.cursors[array_position(v_line.partitions, l.partition_id)] >= (
+                 select p.next_offset from partition p where p.queue_id = v_line.queue_id and p.id = l.partition_id) then null
+               else p_now end,
+             batch_end = case when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)] then l.batch_end end,
+             lease_id = case when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)] then l.lease_id end,
+             lease_expires_at = case when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)]
+                                     then l.lease_expires_at end,
+             released_lease = coalesce(v_line.leases[array_position(v_line.partitions, l.partition_id)], l.released_lease),
+             released_digest = case when v_line.leases[array_position(v_line.partitions, l.partition_id)] is not null
+                                    then v_line.digests[array_position(v_line.partitions, l.partition_id)] else l.released_digest end
+       where l.queue_id = v_line.queue_id and l.group_id = v_line.group_id and l.partition_id = any (v_line.partitions)
+      returning l.partition_id, l.batch_end is null as is_released
+    )
+    select coalesce(array_agg(m.partition_id) filter (where m.is_released), '{}') into v_released from moved m;
+    return query
+      select i.ord::int, i.partition_id = any (v_released), false
+        from unnest(p_queue_id, p_group_id, p_partition_id, p_verdict) with ordinality i(queue_id, group_id, partition_id, verdict, ord)
+       where i.verdict is null and i.queue_id = v_line.queue_id and i.group_id = v_line.group_id
+         and i.partition_id = any (v_line.partitions);
+  end loop;
 end
 $$;

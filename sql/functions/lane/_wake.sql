@@ -17,16 +17,16 @@ begin
   if v_groups is null then
     return;
   end if;
-  with idle as materialized (
-    select l.group_id, l.partition_id from lane l
+  perform 1 from lane l
+    where l.queue_id = p_queue_id and l.group_id = any (v_groups) and l.partition_id = any (p_partition_ids)
+      and l.available_at is null
+    order by l.partition_id, l.group_id
+      for no key update;
+  if found then
+    update lane l set available_at = p_now
      where l.queue_id = p_queue_id and l.group_id = any (v_groups) and l.partition_id = any (p_partition_ids)
-       and l.available_at is null
-     order by l.partition_id, l.group_id
-       for no key update
-  )
-  update lane l set available_at = p_now
-    from idle i
-   where l.queue_id = p_queue_id and l.group_id = i.group_id and l.partition_id = i.partition_id;
+       and l.available_at is null;
+  end if;
   -- A group whose lanes are still being made: this partition gets its lane now.
   if v_unfinished then
     insert into lane (queue_id, group_id, partition_id, available_at)

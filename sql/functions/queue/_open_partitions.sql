@@ -13,7 +13,7 @@ declare
 begin
   v_missing := array(
     select distinct n from unnest(p_names) n
-     where not exists (select 1 from partition p where p.queue_id = p_queue_id and p.name = n));
+     where (select p.id from partition p where p.queue_id = p_queue_id and p.name = n) is null);
   if cardinality(v_missing) = 0 then
     return true;
   end if;

@@ -17,13 +17,13 @@ begin
     v_staged := array(
       select p.id from partition p
        where p.queue_id = p_queue_ids[i] and p.id = any (p_partition_ids)
-         and exists (select 1 from staged s where s.queue_name = p_names[i] and s.partition_name = p.name));
+         and (select s.seq from staged s where s.queue_name = p_names[i] and s.partition_name = p.name limit 1) is not null);
     continue when cardinality(v_staged) = 0;
     perform lockstep._place(p_queue_ids[i], p_names[i], v_staged, 1000); -- LIMITS.placedPerVisit
     v_busy := v_busy || array(
       select p.id from partition p
        where p.queue_id = p_queue_ids[i] and p.id = any (v_staged)
-         and exists (select 1 from staged s where s.queue_name = p_names[i] and s.partition_name = p.name));
+         and (select s.seq from staged s where s.queue_name = p_names[i] and s.partition_name = p.name limit 1) is not null);
   end loop;
   return v_busy;
 end

@@ -20,11 +20,18 @@ begin
     v_target := array(select case when p_answer[i.step] is null then i.target end
                         from unnest(p_step, p_target) with ordinality i(step, target, ord) order by i.ord);
   end if;
-  for i in 1 .. cardinality(p_queue_names) loop
+  if cardinality(p_queue_names) = 1 then
     return query
-      select p_step[a.ord], p_pos[a.ord], a.status, a.message_id, a.message_offset
-        from lockstep._append(p_queue_ids[i], p_queue_names[i], '{}', p_queue, v_target, p_tx, p_payload, p_trace, p_sub, p_id) a;
-  end loop;
+      select p_step[a.nth], p_pos[a.nth], a.status, a.message_id, a.message_offset
+        from lockstep._append(p_queue_ids[1], v_target, p_tx, p_payload, p_trace, p_sub, p_id) a;
+  elsif cardinality(p_queue_names) > 1 then
+    return query
+      select p_step[s.ords[a.nth]], p_pos[s.ords[a.nth]], a.status, a.message_id, a.message_offset
+        from (select * from lockstep._slices(p_queue, p_partition, v_target, '{}', p_tx, p_payload, p_trace, p_sub, p_id) u
+               where not u.is_busy) s
+       cross join lateral lockstep._append(p_queue_ids[array_position(p_queue_names, s.queue)], s.partition_ids, s.txs, s.payloads,
+               s.traces, s.subs, s.ids) a;
+  end if;
   if array_position(v_target, null) is not null then
     return query
       select i.step, i.pos, case when i.nth = 1 then 'queued' else 'duplicate' end, i.first_id, null::bigint

@@ -9,7 +9,6 @@ create or replace function lockstep._judge_pushes(
 returns table (step int, pos int, reason text, message_id uuid, conflict boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
-set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
   return query
@@ -18,8 +17,10 @@ begin
     from (select *, row_number() over (partition by u.queue order by u.step, u.pos) as nth
             from unnest(p_step, p_pos, p_queue, p_partition, p_transaction_id, p_payload)
                  u(step, pos, queue, partition, tx, payload)) i
-    join queue q on q.name = i.queue and q.deleted_at is null
-    left join partition p on p.queue_id = q.id and p.name = i.partition
+   cross join lateral (
+      select q.id, q.max_size, q.dedup_window_seconds from queue q where q.name = i.queue and q.deleted_at is null limit 1) q
+    left join lateral (
+      select p.id from partition p where p.queue_id = q.id and p.name = i.partition limit 1) p on true
     left join lateral (
       select k.id, k.payload from message k
        where k.queue_id = q.id and k.partition_id = p.id and k.tx_hash = lockstep.tx_hash(i.tx) and k.transaction_id = i.tx

@@ -11,6 +11,8 @@ as $$
 declare
   v_held bigint[] := '{}';
   v_open boolean;
+  v_busy bigint[];
+  v_live int[];
 begin
   queue_names := array(select distinct n collate "C" from unnest(p_queue) n order by 1);
   loop
@@ -30,15 +32,12 @@ begin
        order by p.id for no key update skip locked);
   end loop;
   -- In later statements: deleted queues are left to the placer, which makes them anew after the delete.
-  v_held := array(
-    select p.id from unnest(v_held) h join unnest(queue_ids) q(id) on true
-      join partition p on p.queue_id = q.id and p.id = h
-     where exists (select 1 from queue l where l.id = q.id and l.deleted_at is null)
-    except
-    select unnest(lockstep._place_before_push(queue_names, queue_ids, v_held)));
-  select array_agg(case when p.id = any (v_held) then p.id end order by i.ord) into partition_id
-    from unnest(p_queue, p_partition) with ordinality i(queue, partition, ord)
-    join unnest(queue_names, queue_ids) q(name, id) on q.name = i.queue
-    left join partition p on p.queue_id = q.id and p.name = i.partition;
+  v_busy := lockstep._place_before_push(queue_names, queue_ids, v_held);
+  v_live := array(select u from unnest(queue_ids) u
+                   where (select q.id from queue q where q.id = u and q.deleted_at is null) is not null);
+  select array_agg(case when t.id = any (v_held) and t.id <> all (v_busy)
+                         and queue_ids[array_position(queue_names, t.queue)] = any (v_live) then t.id end order by t.ord)
+    into partition_id
+    from unnest(lockstep._partition_ids(p_queue, p_partition, queue_names, queue_ids), p_queue) with ordinality t(id, queue, ord);
 end
 $$;
