@@ -59,7 +59,7 @@ create table lockstep.message (
   "offset" bigint not null,
   id uuid not null,
   transaction_id text not null,
-  -- First eight bytes of sha256(transaction_id): ids may be longer than an index entry. Full values are compared.
+  -- First eight bytes of sha256(partition, transaction id): ids may be longer than an index entry. Full values are compared.
   tx_hash bigint not null,
   payload text not null,
   trace_id text,
@@ -67,7 +67,9 @@ create table lockstep.message (
   created_at timestamptz not null,
   primary key (queue_id, partition_id, "offset")
 ) with (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_insert_scale_factor = 0.2, vacuum_truncate = off);
-create index message_tx_hash on lockstep.message (queue_id, partition_id, tx_hash);
+-- The partition is in the hash and not a column of this index: beside the primary key a planner that knows no statistics yet
+-- could not tell the two apart and would walk the whole partition. Look-ups say partition_id + 0 for the same reason.
+create index message_tx_hash on lockstep.message (queue_id, tx_hash);
 
 create table lockstep.consumer_group (
   queue_id int not null,
@@ -121,7 +123,7 @@ create table lockstep.staged (
   queue_name text collate "C" not null,
   partition_name text collate "C" not null,
   seq bigint not null,
-  -- sha256(transaction_id) when duplicates are judged; null when the id was minted or the queue remembers none.
+  -- sha256(partition, transaction id) when duplicates are judged; null when the id was minted or the queue remembers none.
   dedup_key bytea,
   id uuid not null,
   transaction_id text not null,
@@ -129,7 +131,7 @@ create table lockstep.staged (
   trace_id text,
   producer_sub text,
   primary key (queue_name, partition_name, seq),
-  constraint staged_once unique (queue_name, partition_name, dedup_key)
+  constraint staged_once unique (queue_name, dedup_key)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
   vacuum_truncate = off);
 create index staged_queue on lockstep.staged (queue_name, seq);
@@ -160,7 +162,7 @@ create table lockstep.dead_letter (
   primary key (queue_id, id)
 );
 create index dead_letter_time on lockstep.dead_letter (queue_id, failed_at);
-create index dead_letter_message on lockstep.dead_letter (queue_id, partition_id, tx_hash);
+create index dead_letter_message on lockstep.dead_letter (queue_id, tx_hash);
 
 -- What one pop has leased, aligned arrays: which of the joined pops, partition, delivery number, first offset, one past the last.
 create type lockstep._claims as (

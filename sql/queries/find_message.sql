@@ -1,7 +1,7 @@
 -- purpose: one message by its partition and transaction id, the newest of that id, with what each group made of it; from the
 --   dead letters when the log no longer has it; $1 queue id, $2 partition id, $3 transaction id
 -- index used: queue_pkey, message_tx_hash, dead_letter_message, lane_pkey
-with clock as materialized (select lockstep.clock() as now, lockstep.tx_hash($3) as hash)
+with clock as materialized (select lockstep.clock() as now, lockstep.tx_hash($2::bigint, $3) as hash)
 select q.id, q.name, q.namespace, q.task, lockstep.queue_options(q), p.id, p.name, f."offset", f.id, f.transaction_id,
        f.trace_id, f.producer_sub, f.payload, lockstep.instant_text(f.created_at),
        case when f.dead then 'dead_letter'
@@ -12,17 +12,17 @@ select q.id, q.name, q.namespace, q.task, lockstep.queue_options(q), p.id, p.nam
   join lockstep.partition p on p.queue_id = q.id and p.id = $2::bigint
   left join lateral (
     select d.failures, d.error, d.message_id from lockstep.dead_letter d
-     where d.queue_id = q.id and d.partition_id = p.id and d.tx_hash = c.hash and d.transaction_id = $3
+     where d.queue_id = q.id and d.tx_hash = c.hash and d.partition_id = p.id and d.transaction_id = $3
      order by d.failed_at desc limit 1) d on true
  cross join lateral (
     (select m."offset", m.id, m.transaction_id, m.trace_id, m.producer_sub, m.payload, m.created_at, false as dead
        from lockstep.message m
-      where m.queue_id = q.id and m.partition_id = p.id and m.tx_hash = c.hash and m.transaction_id = $3
+      where m.queue_id = q.id and m.tx_hash = c.hash and m.partition_id + 0 = p.id and m.transaction_id = $3
       order by m."offset" desc limit 1)
     union all
     (select d."offset", d.message_id, d.transaction_id, d.trace_id, d.producer_sub, d.payload, d.created_at, true
        from lockstep.dead_letter d
-      where d.queue_id = q.id and d.partition_id = p.id and d.tx_hash = c.hash and d.transaction_id = $3
+      where d.queue_id = q.id and d.tx_hash = c.hash and d.partition_id = p.id and d.transaction_id = $3
       order by d.failed_at desc limit 1)
     order by dead limit 1) f
  cross join lateral (

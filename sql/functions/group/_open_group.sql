@@ -7,7 +7,7 @@
 create or replace function lockstep._open_group(p_queue_id int, p_name text, p_mode text, p_from timestamptz)
 returns lockstep.consumer_group
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_group consumer_group;

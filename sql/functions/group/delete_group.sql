@@ -8,7 +8,7 @@
 create or replace function lockstep.delete_group(
   p_queue text, p_group text, p_metadata boolean default true, out deleted_partitions bigint, out deleted_queues bigint)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_queue_id int;

@@ -6,7 +6,7 @@
 -- available_at stays: whoever visits the lane at the old end sees the new one and moves it, so a heartbeat touches no index.
 create or replace function lockstep.extend(p_lease_id text, p_seconds int, out renewed int, out expires_at text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_queue_id int;

@@ -8,7 +8,7 @@
 create or replace function lockstep.group_depth(p_queue_id int)
 returns table (group_id int, group_name text, pending bigint, leased bigint, lanes bigint)
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_now timestamptz := lockstep.clock();

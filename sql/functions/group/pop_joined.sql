@@ -12,7 +12,7 @@ create or replace function lockstep.pop_joined(
 returns table (request int, partition_id bigint, partition_name text, delivery int, message_offset bigint, id uuid,
                transaction_id text, trace_id text, payload text, producer_sub text, created_at text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_queue_ids int[];

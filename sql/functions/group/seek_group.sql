@@ -9,7 +9,7 @@
 -- Example: select lockstep.seek_group('orders', 'billing', '-infinity');
 create or replace function lockstep.seek_group(p_queue text, p_group text, p_start timestamptz) returns bigint
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_queue_id int;

@@ -8,7 +8,7 @@
 create or replace function lockstep.seek_partition(p_queue text, p_group text, p_partition text, p_start timestamptz)
 returns bigint
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_queue_id int;

@@ -5,7 +5,7 @@
 -- index used: queue_pkey, consumer_group_name_once
 create or replace function lockstep.set_subscription(p_group text, p_start timestamptz) returns bigint
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_queue_id int;

@@ -8,7 +8,7 @@ create or replace function lockstep.kv_get(
   p_ns text, p_key text,
   out value text, out version bigint, out expires_at timestamptz, out updated_at timestamptz)
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_now timestamptz := lockstep.clock();

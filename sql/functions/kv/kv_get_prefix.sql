@@ -7,7 +7,7 @@
 create or replace function lockstep.kv_get_prefix(p_ns text, p_prefix text, p_limit int default 100, p_after text default null)
 returns table (key text, value text, version bigint, expires_at timestamptz, updated_at timestamptz)
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_now timestamptz := lockstep.clock();

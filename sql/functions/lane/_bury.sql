@@ -7,7 +7,7 @@ create or replace function lockstep._bury(
   p_queue queue, p_group_name text, p_partition_id bigint, p_offsets bigint[], p_cause text, p_error text,
   p_failures int, p_crashes int, p_now timestamptz) returns bigint[]
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_kept bigint[];

@@ -7,7 +7,7 @@ create or replace function lockstep._claim(
   p_queue queue, p_group consumer_group, p_partition_id bigint, p_floor timestamptz, p_now timestamptz, p_lease_id text[],
   p_batch int, p_partitions int, p_lease interval, p_auto_ack boolean) returns lockstep._claims
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_out lockstep._claims;

@@ -7,7 +7,7 @@ create or replace function lockstep._claimable(
   p_queue_id int, p_group_id int, p_partition_id bigint, p_floor timestamptz, p_now timestamptz, p_limit int)
 returns setof lockstep.lane
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   if p_partition_id is null then

@@ -5,7 +5,7 @@
 -- index used: consumer_group_name_once, lane_pkey
 create or replace function lockstep._lock_lanes(p_queue_id int[], p_partition_id bigint[], p_group text[]) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_queue_id int;
@@ -15,10 +15,11 @@ declare
 begin
   foreach v_queue_id in array array(select distinct u from unnest(p_queue_id) u order by u) loop
     select array_agg(n.partition_id), array_agg(n.group_id) into v_partitions, v_groups
-      from (select distinct i.partition_id,
-                   (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = i.grp) as group_id
-              from unnest(p_queue_id, p_partition_id, p_group) i(queue_id, partition_id, grp)
-             where i.queue_id = v_queue_id) n
+      from (select d.partition_id,
+                   (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = d.grp) as group_id
+              from (select distinct i.partition_id, i.grp
+                      from unnest(p_queue_id, p_partition_id, p_group) i(queue_id, partition_id, grp)
+                     where i.queue_id = v_queue_id) d) n
      where n.group_id is not null;
     continue when v_groups is null;
     if exists (select 1 from consumer_group g where g.queue_id = v_queue_id and g.id = any (v_groups) and g.backfill_until is not null) then

@@ -8,7 +8,7 @@ create or replace function lockstep._recognise_again(
   p_transaction_id text[], p_offset bigint[], p_status text[], p_at bigint[])
 returns table (nth int, dlq boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   return query

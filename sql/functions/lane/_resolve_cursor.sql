@@ -6,7 +6,7 @@
 -- index used: partition_pkey, message_pkey
 create or replace function lockstep._resolve_cursor(p_queue_id int, p_partition_id bigint, p_starts_at timestamptz) returns bigint
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_low bigint;

@@ -9,7 +9,7 @@ create or replace function lockstep._settle(
   p_queue queue, p_group_name text, p_lane lane, p_offset bigint[], p_status text[], p_error text[],
   p_lease_id text, p_digest text, p_now timestamptz, p_clear boolean, out released boolean, out buried bigint[])
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_top bigint;

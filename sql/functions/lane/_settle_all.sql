@@ -9,7 +9,7 @@ create or replace function lockstep._settle_all(
   p_now timestamptz, p_clear boolean)
 returns table (nth int, released boolean, dlq boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_set record;

@@ -6,7 +6,7 @@
 -- While the partition is held no lane of it can become drained: clearing needs the same partition lock.
 create or replace function lockstep._wake(p_queue_id int, p_partition_ids bigint[], p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_groups int[];

@@ -10,7 +10,7 @@ create or replace function lockstep._append(
   p_id uuid[])
 returns table (nth int, status text, message_id uuid, message_offset bigint, conflict boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_window int;
@@ -43,15 +43,15 @@ begin
            count(m.id) = 0 and count(*) = count(distinct (i.partition_id, coalesce(i.tx, i.id::text)))
       into v_hash, v_first, v_differs, v_plain
       from unnest(p_partition_id, p_transaction_id, p_id, p_payload) with ordinality i(partition_id, tx, id, payload, ord)
-     cross join lateral (select lockstep.tx_hash(coalesce(i.tx, i.id::text)) as hash offset 0) h
+     cross join lateral (select lockstep.tx_hash(i.partition_id, coalesce(i.tx, i.id::text)) as hash offset 0) h
       left join lateral (
         select k.id, k.payload from message k
-         where k.queue_id = p_queue_id and k.partition_id = i.partition_id and k.tx_hash = h.hash and k.transaction_id = i.tx
+         where k.queue_id = p_queue_id and k.tx_hash = h.hash and k.partition_id + 0 = i.partition_id and k.transaction_id = i.tx
            and k.created_at > v_now - make_interval(secs => v_window)
          order by k."offset" limit 1) m on true;
   else
-    select array_agg(lockstep.tx_hash(coalesce(i.tx, i.id::text)) order by i.ord) into v_hash
-      from unnest(p_transaction_id, p_id) with ordinality i(tx, id, ord);
+    select array_agg(lockstep.tx_hash(i.partition_id, coalesce(i.tx, i.id::text)) order by i.ord) into v_hash
+      from unnest(p_partition_id, p_transaction_id, p_id) with ordinality i(partition_id, tx, id, ord);
     v_plain := true;
   end if;
 

@@ -5,7 +5,7 @@
 -- index used: partition_name_once
 create or replace function lockstep._open_partitions(p_queue_id int, p_names text[]) returns boolean
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_missing text[];

@@ -5,7 +5,7 @@
 -- index used: queue_live_name
 create or replace function lockstep._open_queues(p_names text[]) returns int[]
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_ids int[];

@@ -5,7 +5,7 @@
 -- index used: partition_name_once
 create or replace function lockstep._partition_ids(p_queue text[], p_partition text[], p_names text[], p_ids int[]) returns bigint[]
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_partitions bigint[];

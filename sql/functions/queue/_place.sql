@@ -6,7 +6,7 @@
 -- index used: staged_pkey, message_tx_hash
 create or replace function lockstep._place(p_queue_id int, p_name text, p_partition_ids bigint[], p_limit int) returns int
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_window int;
@@ -28,13 +28,13 @@ begin
     delete from staged s using next n
      where s.queue_name = p_name and s.partition_name = n.name and s.seq = n.seq
     returning n.partition_id, n.next_offset, n.last_created_at, s.partition_name, s.seq, s.dedup_key, s.id,
-              s.transaction_id, lockstep.tx_hash(s.transaction_id) as tx_hash, s.payload, s.trace_id, s.producer_sub
+              s.transaction_id, lockstep.tx_hash(n.partition_id, s.transaction_id) as tx_hash, s.payload, s.trace_id, s.producer_sub
   ), judged as (
     select g.*, m.id as first_id, m.payload as first_payload
       from gone g
       left join lateral (
         select k.id, k.payload from message k
-         where k.queue_id = p_queue_id and k.partition_id = g.partition_id and k.tx_hash = g.tx_hash
+         where k.queue_id = p_queue_id and k.tx_hash = g.tx_hash and k.partition_id + 0 = g.partition_id
            and k.transaction_id = g.transaction_id and k.created_at > v_now - make_interval(secs => v_window)
          limit 1) m on g.dedup_key is not null and v_window > 0
   ), stored as (

@@ -7,7 +7,7 @@
 create or replace function lockstep._place_before_push(p_names text[], p_queue_ids int[], p_partition_ids bigint[])
 returns bigint[]
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_staged bigint[];

@@ -7,7 +7,7 @@
 create or replace function lockstep._place_for_pop(
   p_queue_id int, p_name text, p_partition text, p_floor bigint, p_wait boolean, out remains boolean, out lowest bigint)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_names text[];

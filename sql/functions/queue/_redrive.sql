@@ -6,7 +6,7 @@
 create or replace function lockstep._redrive(
   p_letter dead_letter, p_queue text, p_partition text, out result text, out message_id uuid, out transaction_id text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_id uuid := lockstep.uuid7();

@@ -9,7 +9,7 @@ create or replace function lockstep._stage(
   p_trace_id text[], p_producer_sub text[], p_id uuid[])
 returns table (ord int, status text, message_id uuid, conflict boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_seq bigint[] := array(select nextval('lockstep.staged_seq') from generate_series(1, cardinality(p_queue)));
@@ -24,12 +24,12 @@ declare
   v_row record;
 begin
   select array_agg(w.seconds order by i.ord), array_agg(q.id order by i.ord),
-         array_agg(case when i.tx is not null and w.seconds > 0 then sha256(convert_to(i.tx, 'UTF8')) end order by i.ord),
+         array_agg(case when i.tx is not null and w.seconds > 0 then sha256(convert_to(i.partition || ':' || i.tx, 'UTF8')) end order by i.ord),
          array_agg(q.max_size > 0 and lockstep._waiting(q.id) + (select count(*) from staged s where s.queue_name = q.name)
            + i.nth > q.max_size order by i.ord)
     into v_window, v_queue_id, v_key, v_full
     from (select *, row_number() over (partition by u.queue order by u.ord) as nth
-            from unnest(p_queue, p_transaction_id) with ordinality u(queue, tx, ord)) i
+            from unnest(p_queue, p_partition, p_transaction_id) with ordinality u(queue, partition, tx, ord)) i
     left join queue q on q.name = i.queue and q.deleted_at is null
    cross join lateral (select coalesce(q.dedup_window_seconds, 3600) as seconds) w;
 
@@ -49,13 +49,18 @@ begin
              m.id is not null and own.seq is not null as unwanted
         from unnest(p_queue, p_partition, p_transaction_id, p_payload, v_seq, v_key, v_full, v_queue_id, v_window)
              with ordinality i(queue, partition, tx, payload, seq, key, is_full, queue_id, seconds, ord)
-        left join staged own on own.queue_name = i.queue and own.partition_name = i.partition and own.seq = i.seq
-        left join staged other on other.queue_name = i.queue and other.partition_name = i.partition
-             and other.dedup_key = i.key and other.seq <> i.seq
-        left join partition p on p.queue_id = i.queue_id and p.name = i.partition and i.key is not null
+        left join lateral (
+          select s.seq from staged s
+           where s.queue_name = i.queue and s.partition_name = i.partition and s.seq = i.seq limit 1) own on true
+        left join lateral (
+          select s.id, s.payload from staged s
+           where s.queue_name = i.queue and s.dedup_key = i.key and s.seq <> i.seq limit 1) other on true
+        left join lateral (
+          select p.queue_id, p.id from partition p
+           where p.queue_id = i.queue_id and p.name = i.partition and i.key is not null limit 1) p on true
         left join lateral (
           select k.id, k.payload from message k
-           where k.queue_id = p.queue_id and k.partition_id = p.id and k.tx_hash = lockstep.tx_hash(i.tx)
+           where k.queue_id = p.queue_id and k.tx_hash = lockstep.tx_hash(p.id, i.tx) and k.partition_id + 0 = p.id
              and k.transaction_id = i.tx and k.created_at > v_now - make_interval(secs => i.seconds)
            order by k."offset" limit 1) m on true
        where i.ord = any (v_open)

@@ -10,7 +10,7 @@ create or replace function lockstep.configure(
   p_mode text default 'merge',
   out id int, out queue text, out namespace text, out task text, out created_at text, out options json)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_now timestamptz;

@@ -7,7 +7,7 @@
 -- A push that holds a partition of it sees the deletion in a later statement and goes to a new queue of the name.
 create or replace function lockstep.delete_queue(p_queue text) returns boolean
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_id int;

@@ -6,14 +6,14 @@
 create or replace function lockstep.purge_message_letters(p_queue_id int, p_partition_id bigint, p_transaction_id text)
 returns bigint
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
-  v_hash bigint := lockstep.tx_hash(p_transaction_id);
+  v_hash bigint := lockstep.tx_hash(p_partition_id, p_transaction_id);
   v_count bigint;
 begin
   delete from dead_letter d
-   where d.queue_id = p_queue_id and d.partition_id = p_partition_id and d.tx_hash = v_hash
+   where d.queue_id = p_queue_id and d.tx_hash = v_hash and d.partition_id = p_partition_id
      and d.transaction_id = p_transaction_id
      and exists (select 1 from queue q where q.id = p_queue_id and q.deleted_at is null);
   get diagnostics v_count = row_count;

@@ -8,7 +8,7 @@ create or replace function lockstep.push_joined(
   p_trace_id text[], p_producer_sub text[], p_id uuid[])
 returns table (ord int, status text, message_id uuid, message_offset bigint, conflict boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_names text[] := array(select distinct n collate "C" from unnest(p_queue) n order by 1);

@@ -8,7 +8,7 @@ create or replace function lockstep.queue_counts(
   p_queue_id int, out partitions bigint, out total bigint, out pending bigint, out processing bigint, out completed bigint,
   out dead_letter bigint)
 language plpgsql stable security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_behind bigint;

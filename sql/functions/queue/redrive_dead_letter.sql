@@ -11,7 +11,7 @@ create or replace function lockstep.redrive_dead_letter(
   out result text, out queue text, out partition text, out group_name text, out original_transaction_id text,
   out message_id uuid, out transaction_id text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_queue_id int;

@@ -11,7 +11,7 @@ create or replace function lockstep.redrive_dead_letters(
   p_from timestamptz default null, p_to timestamptz default null, p_limit int default 1000, p_dry boolean default false,
   p_after text default '', out matched bigint, out moved bigint, out kept bigint, out next_after text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_queue_id int;

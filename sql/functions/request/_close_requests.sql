@@ -6,7 +6,7 @@
 -- index used: request_pkey
 create or replace function lockstep._close_requests(p_id text[], p_answer text[]) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   update request r set result = i.answer

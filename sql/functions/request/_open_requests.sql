@@ -8,7 +8,7 @@
 create or replace function lockstep._open_requests(p_id text[], p_body_hash text[])
 returns table (nth int, state text, answer text)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_asked record;

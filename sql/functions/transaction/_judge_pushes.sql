@@ -8,7 +8,7 @@ create or replace function lockstep._judge_pushes(
   p_step int[], p_pos int[], p_queue text[], p_partition text[], p_transaction_id text[], p_payload text[], p_now timestamptz)
 returns table (step int, pos int, reason text, message_id uuid, conflict boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
   return query
@@ -23,7 +23,7 @@ begin
       select p.id from partition p where p.queue_id = q.id and p.name = i.partition limit 1) p on true
     left join lateral (
       select k.id, k.payload from message k
-       where k.queue_id = q.id and k.partition_id = p.id and k.tx_hash = lockstep.tx_hash(i.tx) and k.transaction_id = i.tx
+       where k.queue_id = q.id and k.tx_hash = lockstep.tx_hash(p.id, i.tx) and k.partition_id + 0 = p.id and k.transaction_id = i.tx
          and k.created_at > p_now - make_interval(secs => q.dedup_window_seconds)
        order by k."offset" limit 1) m on i.tx is not null and q.dedup_window_seconds > 0
    where m.id is not null or (q.max_size > 0 and lockstep._waiting(q.id) + i.nth > q.max_size)

@@ -10,7 +10,7 @@ create or replace function lockstep._stage_steps(
   p_producer_sub text[], p_id uuid[])
 returns table (step int, pos int, reason text, message_id uuid, conflict boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_row record;

@@ -6,7 +6,7 @@
 create or replace function lockstep._targets(
   p_queue text[], p_partition text[], out queue_names text[], out queue_ids int[], out partition_id bigint[])
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_held bigint[] := '{}';

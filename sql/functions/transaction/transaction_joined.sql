@@ -18,7 +18,7 @@ create or replace function lockstep.transaction_joined(
   p_push_trace text[], p_push_sub text[], p_push_id uuid[])
 returns table (step int, result text, replayed boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_steps int := cardinality(p_request_id);
