@@ -35,8 +35,6 @@ export const LIMITS = {
   waitingCalls: 4_096,
 
   leaseSeconds: 604_800,
-  leaseSecondsConfiguredDefault: 300,
-  leaseSecondsImplicitDefault: 60,
   extendSecondsDefault: 60,
 
   kvOperations: 256,
@@ -49,9 +47,6 @@ export const LIMITS = {
   ttlSeconds: 3_155_760_000,
 
   requestIdSeconds: 86_400,
-  /** Staged rows placed by one visitor at most. */
-  placedPerVisit: 1_000,
-  backfillPerVisit: 500,
 
   /** How long an engine statement waits for a row that somebody holds, and runs in all. */
   lockTimeoutMs: 1_000,

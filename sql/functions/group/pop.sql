@@ -8,7 +8,7 @@ create or replace function lockstep.pop(
   p_queue text, p_group text default '__QUEUE_MODE__', p_batch int default 1, p_partition text default null,
   p_lease_seconds int default null, p_subscription_mode text default 'new')
 returns table (partition_id text, partition_name text, lease_id text, message_offset bigint, id uuid, transaction_id text,
-               payload json, trace_id text, created_at text, delivery int)
+               payload text, trace_id text, created_at text, delivery int)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
@@ -31,7 +31,7 @@ begin
         p_subscription_mode, null, null, false)
     )
     select (select h.partition_id from found h where h.request = 0) || lpad(f.partition_id::text, 12, '0'), f.partition_name, v_lease,
-           f.message_offset, f.id, f.transaction_id, f.payload::json, f.trace_id, f.created_at, f.delivery
+           f.message_offset, f.id, f.transaction_id, f.payload, f.trace_id, f.created_at, f.delivery
       from found f where f.request > 0
      order by f.message_offset;
 end
