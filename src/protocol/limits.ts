@@ -35,6 +35,8 @@ export const LIMITS = {
   waitingCalls: 4_096,
 
   leaseSeconds: 604_800,
+  /** Of a queue that configure made; one made by a push or a pop has 60. */
+  leaseSecondsConfiguredDefault: 300,
   extendSecondsDefault: 60,
 
   kvOperations: 256,
@@ -47,6 +49,8 @@ export const LIMITS = {
   ttlSeconds: 3_155_760_000,
 
   requestIdSeconds: 86_400,
+  /** Staged rows placed by one visitor at most. */
+  placedPerVisit: 1_000,
 
   /** How long an engine statement waits for a row that somebody holds, and runs in all. */
   lockTimeoutMs: 1_000,
