@@ -135,8 +135,10 @@ export function encodeTransaction(
       const queue = item && 'queue' in item ? item.queue : ''
       const duplicate = outcome.status === 'duplicate' ? ',"duplicate":true' : ''
       const offset = outcome.offset === null ? '' : `,"offset":${outcome.offset}`
+      // An id that was minted is the message's; a repeat of the request must answer the first one.
+      const transactionId = item?.transactionId ?? outcome.messageId
       return (
-        `{"index":${index},"type":"push","success":true,"transactionId":${quote(outcome.transactionId)},` +
+        `{"index":${index},"type":"push","success":true,"transactionId":${quote(transactionId)},` +
         `"messageId":"${outcome.messageId}","queueName":${quote(queue)}${offset}${duplicate}}`
       )
     }
