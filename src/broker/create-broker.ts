@@ -5,9 +5,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Server } from 'node:http'
 import type { Pool } from 'pg'
+import { checkSchema } from '../db/migrate/schema-state.ts'
 import { openDatabase } from '../db/pool.ts'
 import type { Database } from '../db/pool.ts'
+import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
+import { createHints } from '../traffic/hints.ts'
+import type { Hints } from '../traffic/hints.ts'
 import { createTraffic } from '../traffic/traffic.ts'
 import { demandLoopback } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
@@ -48,8 +52,10 @@ export interface Broker {
 
 const DEFAULT_PORT = 6632
 const DEFAULT_DRAIN_MS = 10_000
+/** Of the pool, for the notifications to other processes. */
+const KEPT_FOR_HINTS = 1
 /** A client that sends its headers or body slower than this is cut; so is a connection that carries nothing. */
-const HEADERS_MS = 10_000
+const HEADERS_MS = 30_000
 const REQUEST_MS = 60_000
 const KEEP_ALIVE_MS = 75_000
 const SILENCE_MS = 120_000
@@ -61,6 +67,7 @@ interface Running {
   readonly desk: RequestDesk
   readonly parts: BrokerParts
   readonly database: Database
+  readonly hints: Hints
   readonly sockets: ReadonlySet<Socket>
 }
 
@@ -82,19 +89,33 @@ export function createBroker(options: BrokerOptions): Broker {
     })
     const started = assemble(database, connections)
     try {
+      await demandSchema(database)
       await listen(started.server, port, host)
     } catch (error) {
       await database.close()
       throw error
     }
+    started.hints.listen(started.parts.traffic.parking)
     running = started
     logger.info('listening', { address: addressOf(started.server, host) })
   }
 
+  /** A schema that does not fit is refused; a PostgreSQL that does not answer yet is waited for, with health red. */
+  async function demandSchema(database: Database): Promise<void> {
+    try {
+      await checkSchema(database)
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code !== 'unavailable') throw error
+      logger.error('PostgreSQL does not answer yet', { message: error.message })
+    }
+  }
+
   function assemble(database: Database, connections: number): Running {
+    const hints = createHints(database, (state, reason) => logger.info('hints of other processes', { state, reason }))
     const traffic = createTraffic({
       database,
-      connections,
+      connections: Math.max(1, connections - KEPT_FOR_HINTS),
+      onCommitted: (queue) => hints.tell(queue),
       onFault: (what, error) => logger.error(what, { message: error instanceof Error ? error.message : String(error) }),
     })
     const bodies = createBodyReader()
@@ -128,7 +149,7 @@ export function createBroker(options: BrokerOptions): Broker {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
     })
-    return { server, desk, parts, database, sockets }
+    return { server, desk, parts, database, hints, sockets }
   }
 
   async function close(): Promise<void> {
@@ -136,7 +157,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const closing = running
     running = null
     if (!closing) return
-    const { server, desk, parts, database, sockets } = closing
+    const { server, desk, parts, database, hints, sockets } = closing
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     desk.drain()
     const finished = Promise.all([parts.traffic.drain(), desk.idle()])
@@ -147,6 +168,7 @@ export function createBroker(options: BrokerOptions): Broker {
     await closed
     // What was on its way to a cut connection is handed back before the pool goes.
     await within(parts.traffic.drain(), LIMITS.statementTimeoutMs)
+    await hints.stop()
     await database.close()
     logger.info('stopped', { clean })
   }

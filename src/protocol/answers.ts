@@ -136,9 +136,9 @@ export function encodeTransaction(
       const duplicate = outcome.status === 'duplicate' ? ',"duplicate":true' : ''
       const offset = outcome.offset === null ? '' : `,"offset":${outcome.offset}`
       // An id that was minted is the message's; a repeat of the request must answer the first one.
-      const transactionId = item?.transactionId ?? outcome.messageId
+      const id = item?.transactionId ?? outcome.messageId
       return (
-        `{"index":${index},"type":"push","success":true,"transactionId":${quote(transactionId)},` +
+        `{"index":${index},"type":"push","success":true,"transactionId":${quote(id)},` +
         `"messageId":"${outcome.messageId}","queueName":${quote(queue)}${offset}${duplicate}}`
       )
     }

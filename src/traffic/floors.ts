@@ -15,6 +15,7 @@ export interface Floors {
   put(queue: string, group: string, floor: string | null): void
   /** After a seek or a deletion the old floor means nothing; without a group, of the whole queue. */
   forget(queue: string, group: string | null): void
+  clear(): void
 }
 
 export function createFloors(now: () => number = () => performance.now()): Floors {
@@ -45,5 +46,6 @@ export function createFloors(now: () => number = () => performance.now()): Floor
       if (group !== null) floors.delete(keyOf(queue, group))
       else for (const key of floors.keys()) if (key.startsWith(`${queue}\0`)) floors.delete(key)
     },
+    clear: () => floors.clear(),
   }
 }

@@ -47,13 +47,14 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
     }
 
     function answer(given: Answer | null): void {
-      if (given === null || response.destroyed) return
-      if (draining && !response.headersSent) response.setHeader('connection', 'close')
+      if (given === null) return
       const { undelivered } = given
-      if (undelivered) {
-        if (response.closed || request.socket.destroyed) undelivered()
-        else response.on('close', () => response.writableFinished || undelivered())
+      if (response.closed || response.destroyed || request.socket.destroyed) {
+        undelivered?.()
+        return
       }
+      if (undelivered) response.on('close', () => response.writableFinished || undelivered())
+      if (draining) response.setHeader('connection', 'close')
       respond(response, given, requestId)
       parts.metrics.count(label, given.status, (performance.now() - startedAt) / 1000)
     }

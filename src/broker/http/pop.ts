@@ -24,32 +24,33 @@ function popQueue(call: Call): Promise<Answer | null> {
   })
 }
 
-function delivered(call: Call, queue: string, group: string, messages: readonly Delivery[]): Answer {
+/** The answer with what was found; a lease that cannot be delivered is handed back. */
+export function delivered(call: Call, queue: string, group: string, messages: readonly Delivery[]): Answer {
   const lease = messages[0]?.leaseId
   if (lease === undefined) return NO_CONTENT
   const answer = json(encodePop(queue, group, messages))
   return lease === '' ? answer : { ...answer, undelivered: () => call.parts.traffic.handBack(lease) }
 }
 
-const answers = {
+export const POP_ANSWERS = {
   200: '{"success":true,"queue":"…","partition":"…","partitionId":"…","leaseId":"…","consumerGroup":"…","messages":[{"id":"…","transactionId":"…","traceId":null,"data":…,"producerSub":null,"createdAt":"…","partitionId":"…","partition":"…","leaseId":"…","consumerGroup":"…","deliveryAttempt":1,"offset":0}],"partitionsClaimed":1}',
   204: 'Nothing to deliver, now or within the time of a long poll.',
   400: 'A parameter is out of range, a mode is unknown or a time cannot be read.',
 } as const
 
-const route = (path: string, about: string, handle: Route['handle'], query: Route['query'] = POP_QUERY): Route => ({
+const route = (path: string, about: string): Route => ({
   method: 'GET',
   path,
   access: 'read-write',
   rank: 'A',
   changes: true,
   about,
-  ...(query === undefined ? {} : { query }),
-  answers,
-  handle,
+  query: POP_QUERY,
+  answers: POP_ANSWERS,
+  handle: popQueue,
 })
 
 export const popRoutes: readonly Route[] = [
-  route('/api/v1/pop/queue/:queue', 'Leases the next messages of a queue; the broker picks the partitions.', popQueue),
-  route('/api/v1/pop/queue/:queue/partition/:partition', 'Leases the next messages of one partition.', popQueue),
+  route('/api/v1/pop/queue/:queue', 'Leases the next messages of a queue; the broker picks the partitions.'),
+  route('/api/v1/pop/queue/:queue/partition/:partition', 'Leases the next messages of one partition.'),
 ]

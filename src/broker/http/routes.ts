@@ -1,19 +1,29 @@
 // The one table of routes. What is served, its reference page and its metrics are made from these rows.
 import { ackRoutes } from './ack.ts'
+import { consumerGroupRoutes } from './consumer-groups.ts'
+import { deadLetterRoutes } from './dead-letters.ts'
+import { discoveryRoutes } from './pop-matching.ts'
 import { healthRoutes } from './health.ts'
 import { kvRoutes } from './kv.ts'
 import { leaseRoutes } from './lease.ts'
+import { messageRoutes } from './messages.ts'
 import { popRoutes } from './pop.ts'
 import { pushRoutes } from './push.ts'
+import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
 import { transactionRoutes } from './transaction.ts'
 
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
+  ...queueRoutes,
   ...pushRoutes,
   ...popRoutes,
+  ...discoveryRoutes,
   ...ackRoutes,
   ...leaseRoutes,
   ...transactionRoutes,
   ...kvRoutes,
+  ...deadLetterRoutes,
+  ...messageRoutes,
+  ...consumerGroupRoutes,
 ]

@@ -1,0 +1,69 @@
+// Dead letters: the list, newest first. Payloads are written as they were pushed.
+import { listDeadLetters } from '../../operations/list-dead-letters.ts'
+import { integerText, optional, readFields, root } from '../../protocol/check.ts'
+import type { DeadLetter } from '../../protocol/dead-letter.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { groupName, partitionName, queueName } from '../../protocol/names.ts'
+import { instant } from '../../protocol/pop-request.ts'
+import { reading } from './read-call.ts'
+import { readQuery } from './read-query.ts'
+import { json } from './route.ts'
+import type { Answer, Call, Route } from './route.ts'
+
+const QUERY = {
+  queue: optional(queueName, null),
+  consumerGroup: optional(groupName, null),
+  partition: optional(partitionName, null),
+  limit: optional(integerText(1, LIMITS.listLimit), LIMITS.listLimitDefault),
+  offset: optional(integerText(0, Number.MAX_SAFE_INTEGER), 0),
+  from: optional(instant, null),
+  to: optional(instant, null),
+} as const
+
+async function list(call: Call): Promise<Answer> {
+  const { consumerGroup: group, ...page } = readFields(QUERY, readQuery(call.queryText), root())
+  const letters = await reading(call, (db) => listDeadLetters(db, { ...page, group }))
+  return json(
+    `{"messages":[${letters.map(letterText).join(',')}],"pagination":{"limit":${page.limit},"offset":${page.offset}},"total":${letters.length}}`,
+  )
+}
+
+function letterText(letter: DeadLetter): string {
+  const { payload, ...fields } = letter
+  const head = JSON.stringify({
+    id: fields.id,
+    messageId: fields.messageId,
+    transactionId: fields.transactionId,
+    partitionId: fields.partitionId,
+    queue: fields.queue,
+    partition: fields.partition,
+    consumerGroup: fields.group,
+    errorMessage: fields.error,
+    cause: fields.cause,
+    retryCount: fields.failures,
+    crashCount: fields.crashes,
+    offset: fields.offset,
+    traceId: fields.traceId,
+    producerSub: fields.producerSub,
+    createdAt: fields.createdAt,
+    failedAt: fields.failedAt,
+  })
+  return `${head.slice(0, -1)},"data":${payload}}`
+}
+
+export const deadLetterRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/dlq',
+    access: 'read-only',
+    rank: 'A',
+    changes: false,
+    about: 'Dead letters, newest first.',
+    query: QUERY,
+    answers: {
+      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queue":"…","partition":"…","consumerGroup":"…","errorMessage":"…","retryCount":4,"data":…,"producerSub":null,"createdAt":"…","failedAt":"…"}],"pagination":{"limit":100,"offset":0},"total":1}',
+      400: 'A parameter is out of range or a time cannot be read.',
+    },
+    handle: list,
+  },
+]

@@ -1,0 +1,80 @@
+// The discovery pop: the queues of a namespace or a task, by priority, looked at once each; there is no long poll. All that
+// one pop brings is held under one lease.
+import { matchingQueues } from '../../operations/matching-queues.ts'
+import { pop } from '../../operations/pop.ts'
+import { readFields, root } from '../../protocol/check.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import type { Delivery } from '../../protocol/message.ts'
+import { mintId } from '../../protocol/mint-id.ts'
+import { decodePop, DISCOVERY_QUERY, POP_QUERY } from '../../protocol/pop-request.ts'
+import type { PopWish } from '../../protocol/pop-request.ts'
+import { RANK } from '../../traffic/admission.ts'
+import { delivered, POP_ANSWERS } from './pop.ts'
+import { reading } from './read-call.ts'
+import { readQuery } from './read-query.ts'
+import { json } from './route.ts'
+import type { Answer, Call, Route } from './route.ts'
+
+async function popMatching(call: Call): Promise<Answer> {
+  const query = readQuery(call.queryText)
+  const { namespace, task } = readFields(DISCOVERY_QUERY, query, root())
+  if (!namespace && !task) {
+    return json('{"success":false,"error":"namespace or task is required","code":"bad_request","messages":[]}', 400)
+  }
+  const { wish } = decodePop('', null, query, call.parts.defaultMode)
+  const queues = await reading(call, (db) => matchingQueues(db, { namespace: namespace || null, task: task || null }))
+  // Unasked, one partition of each queue; a number asked for is the bound of the whole call.
+  const partitions = query['partitions'] === undefined ? queues.length : wish.partitions
+  const messages = await popEach(call, { ...wish, partitions }, queues)
+  return delivered(call, '', wish.group, messages)
+}
+
+async function popEach(call: Call, wish: PopWish, queues: readonly string[]): Promise<readonly Delivery[]> {
+  const leaseId = mintId()
+  const messages: Delivery[] = []
+  let partitions = 0
+  for (const queue of queues) {
+    const batch = wish.batch - messages.length
+    if (batch <= 0 || partitions >= wish.partitions) break
+    const found = await popOne(
+      call,
+      { ...wish, queue, batch, partitions: wish.partitions - partitions },
+      leaseId,
+    ).catch((error: unknown) => {
+      // What is leased already is delivered rather than left to lapse.
+      if (messages.length === 0) throw error
+      return null
+    })
+    if (found === null) break
+    partitions += new Set(found.map((message) => message.partitionId)).size
+    messages.push(...found)
+  }
+  return messages
+}
+
+async function popOne(call: Call, wish: PopWish, leaseId: string): Promise<readonly Delivery[]> {
+  const outcome = await call.parts.traffic.admission.enter(RANK.pop, () =>
+    pop(call.parts.database, {
+      ...wish,
+      leaseSeconds: wish.leaseSeconds ?? LIMITS.leaseSecondsImplicitDefault,
+      leaseIds: [leaseId],
+      floor: null,
+      waitStaged: false,
+    }),
+  )
+  return outcome.answers[0] ?? []
+}
+
+export const discoveryRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/pop',
+    access: 'read-write',
+    rank: 'A',
+    changes: true,
+    about: 'Leases messages of every queue with this namespace or task, by priority; no long poll.',
+    query: { ...DISCOVERY_QUERY, ...POP_QUERY },
+    answers: POP_ANSWERS,
+    handle: popMatching,
+  },
+]

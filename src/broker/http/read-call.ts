@@ -1,0 +1,11 @@
+// Runs a read or a rare write behind the gate: for routes that are not joined with their like.
+import type { Executor } from '../../db/executor.ts'
+import { RANK } from '../../traffic/admission.ts'
+import type { Call } from './route.ts'
+
+/** In a read-only transaction. */
+export const reading = <T>(call: Call, work: (db: Executor) => Promise<T>): Promise<T> =>
+  call.parts.traffic.admission.enter(RANK.read, () => work(call.parts.database.reader))
+
+export const writing = <T>(call: Call, work: (db: Executor) => Promise<T>): Promise<T> =>
+  call.parts.traffic.admission.enter(RANK.write, () => work(call.parts.database))

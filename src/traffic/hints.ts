@@ -1,0 +1,51 @@
+// Ties the bell of this process to those of the others: what was committed here is told to them, what they tell rings here.
+// Only hints: a process that hears nothing finds its work at the next look, and a failure here disturbs no verb.
+import { Listener } from '../db/listen.ts'
+import type { ListenState } from '../db/listen.ts'
+import { Notifier } from '../db/notify.ts'
+import type { Database } from '../db/pool.ts'
+import { mintId } from '../protocol/mint-id.ts'
+import type { Parking } from './parking.ts'
+
+export interface Hints {
+  /** Call after a commit that pops of this queue may wait for. */
+  tell(queue: string): void
+  /** Idempotent; the connection is made behind. */
+  listen(parking: Parking): void
+  stop(): Promise<void>
+  readonly state: ListenState
+}
+
+export function createHints(
+  database: Database,
+  onState: (state: ListenState, reason: string) => void = () => {},
+): Hints {
+  const processId = mintId()
+  const notifier = new Notifier({ db: database, processId })
+  let listener: Listener | null = null
+
+  return {
+    tell: (queue) => notifier.hint(queue),
+
+    listen(parking) {
+      listener ??= new Listener({
+        config: database.direct,
+        processId,
+        onState,
+        onHints: (queues) => {
+          if (queues === null) parking.ringAll()
+          else for (const queue of queues) parking.ring(queue)
+        },
+      })
+      listener.start()
+    },
+
+    async stop() {
+      await Promise.all([notifier.stop(), listener?.stop()])
+    },
+
+    get state() {
+      return listener?.state ?? 'stopped'
+    },
+  }
+}
