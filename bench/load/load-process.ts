@@ -2,6 +2,7 @@
 import { rawPopAck, rawPush, rawPushUnique, rawStep } from '../baseline/raw.ts'
 import { userTxLock, userTxNone } from '../baseline/user-tx.ts'
 import { echo } from './echo.ts'
+import { stepInProcess, userTxPush } from './in-process.ts'
 import type { Job, Load, Reply } from './job.ts'
 import { parked } from './parked.ts'
 import { popAck, popAckLast } from './pop-ack.ts'
@@ -18,6 +19,8 @@ const LOADS: Readonly<Record<string, Load>> = {
   parked,
   userTxNone,
   userTxLock,
+  userTxPush,
+  stepInProcess,
   rawPush,
   rawPushUnique,
   rawPopAck,
