@@ -67,8 +67,8 @@ async function work(lockstep: Lockstep, job: Job, index: number, tally: Tally): 
         return
       }
       tally.done(1, started)
-      const put = result.kv.find((outcome) => outcome.op === 'put')
-      version = put?.version ?? 0
+      const put = result.results.find((outcome) => outcome.type === 'kv')
+      version = put?.type === 'kv' && put.op === 'put' ? put.version : 0
     }
   }
 }
