@@ -13,14 +13,15 @@ set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
   return query
-  select b.busy, case when not b.busy then i.queue end, array_agg(i.ord::int order by i.ord), array_agg(i.queue order by i.ord),
+  select b.busy, q.name, array_agg(i.ord::int order by i.ord), array_agg(i.queue order by i.ord),
          array_agg(i.partition order by i.ord), array_agg(i.partition_id order by i.ord), array_agg(i.tx order by i.ord),
          array_agg(i.payload order by i.ord), array_agg(i.trace order by i.ord), array_agg(i.sub order by i.ord),
          array_agg(i.id order by i.ord)
     from unnest(p_queue, p_partition, p_partition_id, p_tx, p_payload, p_trace, p_sub, p_id)
          with ordinality i(queue, partition, partition_id, tx, payload, trace, sub, id, ord)
    cross join lateral (select coalesce(i.partition_id = any (p_busy), true) as busy) b
-   group by 1, 2
-   order by 1, 2 collate "C";
+   cross join lateral (select case when not b.busy then i.queue end collate "C" as name) q
+   group by b.busy, q.name
+   order by b.busy, q.name;
 end
 $$;

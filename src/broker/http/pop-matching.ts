@@ -3,7 +3,6 @@
 import { matchingQueues } from '../../operations/matching-queues.ts'
 import { pop } from '../../operations/pop.ts'
 import { readFields, root } from '../../protocol/check.ts'
-import { LIMITS } from '../../protocol/limits.ts'
 import type { Delivery } from '../../protocol/message.ts'
 import { mintId } from '../../protocol/mint-id.ts'
 import { decodePop, DISCOVERY_QUERY, POP_QUERY } from '../../protocol/pop-request.ts'
@@ -14,6 +13,9 @@ import { reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
+
+/** Several queues share the lease, so none of their own lengths applies. */
+const LEASE_SECONDS = 60
 
 async function popMatching(call: Call): Promise<Answer> {
   const query = readQuery(call.queryText)
@@ -56,7 +58,7 @@ async function popOne(call: Call, wish: PopWish, leaseId: string): Promise<reado
   const outcome = await call.parts.traffic.admission.enter(RANK.pop, () =>
     pop(call.parts.database, {
       ...wish,
-      leaseSeconds: wish.leaseSeconds ?? LIMITS.leaseSecondsImplicitDefault,
+      leaseSeconds: wish.leaseSeconds ?? LEASE_SECONDS,
       leaseIds: [leaseId],
       floor: null,
       waitStaged: false,

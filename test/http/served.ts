@@ -1,0 +1,107 @@
+// A broker over a database of its own, and a way to call it as any client would: bytes in, status and text out.
+import { request } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import { createBroker } from '../../src/broker/create-broker.ts'
+import type { Broker, BrokerOptions } from '../../src/broker/create-broker.ts'
+import { createTestDatabase } from '../../src/testing/database.ts'
+import type { TestDatabase, TestEnd } from '../../src/testing/database.ts'
+
+export interface Reply {
+  readonly status: number
+  readonly text: string
+  /** Parsed; undefined when the text is no JSON. */
+  readonly json: any
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface Served {
+  readonly url: string
+  readonly broker: Broker
+  readonly db: TestDatabase
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+  get(path: string): Promise<Reply>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>
+  /** Pushes payloads to a partition under ids of their own; answers the ids. */
+  push(queue: string, payloads: readonly unknown[], partition?: string): Promise<readonly string[]>
+  /** Pops as a group from the beginning, without waiting. */
+  pop(queue: string, query?: string): Promise<Reply>
+  sql(statement: string, ...values: unknown[]): Promise<readonly Record<string, any>[]>
+}
+
+let serial = 0
+
+export async function serve(t: TestEnd, options: BrokerOptions = {}): Promise<Served> {
+  const db = await createTestDatabase(t)
+  const client = await db.connect()
+  const broker = createBroker({ connectionString: db.connectionString, port: 0, connections: 6, ...options })
+  await broker.start()
+  t.after(() => broker.stop())
+  const url = broker.address
+
+  async function send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> {
+    return exchange(url, method, path, body, headers)
+  }
+  return {
+    url,
+    broker,
+    db,
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body, headers) => send('POST', path, body, headers),
+    async push(queue, payloads, partition) {
+      const items = payloads.map((payload) => ({ queue, payload, partition, transactionId: `t-${(serial += 1)}` }))
+      const { status, json } = await send('POST', '/api/v1/push', { items })
+      if (status !== 201) throw new Error(`push answered ${status} ${JSON.stringify(json)}`)
+      return items.map((item) => item.transactionId)
+    },
+    pop: (queue, query = '') =>
+      send('GET', `/api/v1/pop/queue/${encodeURIComponent(queue)}?subscriptionMode=all&${query}`),
+    async sql(statement, ...values) {
+      return (await client.query(statement, values)).rows
+    },
+  }
+}
+
+/** Text and buffers travel as they are, other bodies as JSON. */
+export function exchange(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const { hostname, port } = new URL(url)
+  const raw =
+    typeof body === 'string' || Buffer.isBuffer(body) ? body : body === undefined ? null : JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const type: Record<string, string> = raw === null ? {} : { 'content-type': 'application/json' }
+    const length: Record<string, string> = raw === null ? {} : { 'content-length': String(Buffer.byteLength(raw)) }
+    const outgoing = request({
+      hostname,
+      port,
+      method,
+      path,
+      headers: { ...type, ...length, ...headers },
+      agent: false,
+    })
+    outgoing.on('error', reject)
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('error', reject)
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        resolve({ status: incoming.statusCode ?? 0, text, json: parsed(text), headers: incoming.headers })
+      })
+    })
+    outgoing.end(raw ?? undefined)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
