@@ -3,7 +3,7 @@
 import type { ClientBase, Pool, PoolClient } from 'pg'
 import { LockstepError } from '../protocol/errors.ts'
 import { endsSession, faultOf, outcomeUnknown, sqlstateOf } from './pg-errors.ts'
-import { roundTrip, RoundTripFailure, type Answer, type Command } from './round-trip.ts'
+import { COMMIT, roundTrip, RoundTripFailure, type Answer, type Command } from './round-trip.ts'
 
 export interface Connection {
   /** For the user's own statements inside a transaction that we opened here. */
@@ -35,27 +35,29 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
   async function run(commands: readonly Command[]): Promise<readonly Answer[]> {
     if (session.broken) throw new LockstepError('unavailable', 'The connection was lost; nothing was committed.')
     session.unreplicated = false
-    try {
-      const answers = await roundTrip(client, commands, deadlineMs)
-      if (session.unreplicated) throw outcomeUnknown(new Error('the wait for the synchronous standby was cancelled'))
-      return answers
-    } catch (error) {
+    const answers = await roundTrip(client, commands, deadlineMs).catch((error: unknown) => {
       if (!(error instanceof RoundTripFailure)) throw error
-      const { cause, answers } = error
-      if (endsSession(cause)) session.broken = true
-      if (answers.length === 0 && commands[0]?.text.endsWith('read write') && sqlstateOf(cause) === '0A000') {
-        // A standby: another connection may reach the primary, so this one is given up.
-        session.broken = true
-        throw new LockstepError(
-          'unavailable',
-          'This server is a standby and takes no writes.',
-          { sqlstate: '0A000' },
-          cause,
-        )
-      }
-      const commitSent = commands.some((command, index) => command.text === 'commit' && index >= answers.length)
-      throw faultOf(cause, { commitSent })
+      if (endsSession(error.cause)) session.broken = true
+      // All tags came, only the end of the message did not: what they say is so.
+      if (error.answers.length === commands.length) return error.answers
+      throw failed(error, commands)
+    })
+    if (session.unreplicated) throw outcomeUnknown(new Error('the wait for the synchronous standby was cancelled'))
+    return answers
+  }
+
+  function failed({ cause, answers }: RoundTripFailure, commands: readonly Command[]): LockstepError {
+    if (answers.length === 0 && commands[0]?.text.endsWith('read write') && sqlstateOf(cause) === '0A000') {
+      // A standby: another connection may reach the primary, so this one is given up.
+      session.broken = true
+      return new LockstepError(
+        'unavailable',
+        'This server is a standby and takes no writes.',
+        { sqlstate: '0A000' },
+        cause,
+      )
     }
+    return faultOf(cause, { commitSent: commands.includes(COMMIT) })
   }
 
   return {

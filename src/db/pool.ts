@@ -6,7 +6,7 @@ import { checkOut, type Connection } from './connection.ts'
 import type { Executor, Param, Row } from './executor.ts'
 import { notCommitted, outcomeUnknown } from './pg-errors.ts'
 import { retried } from './retry.ts'
-import type { Command } from './round-trip.ts'
+import { COMMIT, type Command } from './round-trip.ts'
 
 export interface DatabaseOptions {
   /** Where PostgreSQL is; ignored when a pool is given. */
@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly applicationName?: string
   readonly lockTimeoutMs?: number
   readonly statementTimeoutMs?: number
+  /** How long past the statement's limit an answer is waited for. */
+  readonly answerGraceMs?: number
   /** Told when a connection ends by itself; for the log. */
   readonly onConnectionLost?: (error: Error) => void
 }
@@ -49,7 +51,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = options.pool ?? new Pool({ ...config, max: options.connections ?? LIMITS.poolConnections })
   const onLost = options.onConnectionLost ?? (() => {})
   pool.on('error', onLost)
-  const deadlineMs = timeouts.statementTimeoutMs + LIMITS.answerGraceMs
+  const deadlineMs = timeouts.statementTimeoutMs + (options.answerGraceMs ?? LIMITS.answerGraceMs)
   const connect = (): Promise<Connection> => checkOut(pool, deadlineMs)
   const writing = opening(timeouts, 'read write')
   const reading = opening(timeouts, 'read only')
@@ -79,8 +81,6 @@ export function opening(timeouts: Timeouts, access: 'read write' | 'read only'):
     { text: `set local statement_timeout = ${timeouts.statementTimeoutMs}` },
   ]
 }
-
-export const COMMIT: Command = { text: 'commit' }
 
 async function committed(
   connect: () => Promise<Connection>,

@@ -9,6 +9,9 @@ export interface Command {
   readonly params?: readonly Param[]
 }
 
+/** Ends a transaction; what is in flight with it may be committed. */
+export const COMMIT: Command = { text: 'commit' }
+
 export interface Answer {
   /** The command tag's first word: BEGIN, SELECT, COMMIT, ROLLBACK … */
   readonly tag: string

@@ -5,9 +5,9 @@ import { LockstepError } from '../protocol/errors.ts'
 import type { Connection } from './connection.ts'
 import type { Executor, Param, Row } from './executor.ts'
 import { notCommitted } from './pg-errors.ts'
-import { COMMIT, opening, type Database, type Timeouts } from './pool.ts'
+import { opening, type Database, type Timeouts } from './pool.ts'
 import { retried } from './retry.ts'
-import type { Answer, Command } from './round-trip.ts'
+import { COMMIT, type Answer, type Command } from './round-trip.ts'
 
 export interface OpenTransaction extends Executor {
   /** The client itself, for a user's own statements; COMMIT and ROLLBACK on it are ours. */
