@@ -22,6 +22,7 @@ async function main(): Promise<void> {
   const running = await startDev({
     home,
     port,
+    command: 'npm start --',
     say: (line) => output.progress(line),
   })
   try {

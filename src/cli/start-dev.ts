@@ -15,6 +15,8 @@ export interface DevOptions {
   readonly home: string
   /** The broker's port if somebody asked for one. */
   readonly port: number | null
+  /** What to run with another port; default `lockstep dev`. */
+  readonly command?: string
   readonly say: (line: string) => void
 }
 
@@ -65,12 +67,12 @@ async function migrateSchema(connectionString: string, say: (line: string) => vo
   }
 }
 
-async function startBroker(connectionString: string, { port, say }: DevOptions): Promise<Broker> {
+async function startBroker(connectionString: string, { port, say, command }: DevOptions): Promise<Broker> {
   try {
     return await startOn(connectionString, port ?? BROKER_PORT)
   } catch (error) {
     if (!isPortTaken(error)) throw error
-    if (port !== null) throw portTaken(port)
+    if (port !== null) throw portTaken(port, command)
     say(`port ${BROKER_PORT} is taken by another program: taking a free one`)
     return await startOn(connectionString, 0)
   }

@@ -8,7 +8,6 @@ import { SUPERUSER } from './make-cluster.ts'
 
 export interface ServerAnswer {
   readonly data: string
-  readonly fsync: boolean
 }
 
 /** The answer, or why there is none. */
@@ -20,11 +19,8 @@ export async function askServer(
   const client = openClient(port, password, SUPERUSER, timeoutMs)
   try {
     await client.connect()
-    const { rows } = await client.query<{ data: string; fsync: string }>(
-      `select current_setting('data_directory') as data, current_setting('fsync') as fsync`,
-    )
-    const row = rows[0]
-    return { data: row?.data ?? '', fsync: row?.fsync === 'on' }
+    const { rows } = await client.query<{ data: string }>(`select current_setting('data_directory') as data`)
+    return { data: rows[0]?.data ?? '' }
   } catch (error) {
     return { refused: reasonOf(error), code: systemCode(error) }
   } finally {

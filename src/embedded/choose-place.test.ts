@@ -43,7 +43,7 @@ function startPowerless(options: object): { status: number | null; output: strin
       process.exitCode = 3
     }`
   const prefix = runsAsRoot() ? NAMESPACE.prefix : []
-  const [file = '', ...args] = [...prefix, process.execPath, '--input-type=module', '-e', script]
+  const [file, ...args] = [...prefix, process.execPath, '--input-type=module', '-e', script]
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' })
   return { status, output: stdout + stderr }
 }

@@ -53,22 +53,25 @@ export async function launchServer(launch: Launch): Promise<Started> {
   }
 }
 
-async function launchOnce(launch: Launch, port: number, until: number): Promise<Started | { log: string }> {
-  const { place, data, logFile, password, say } = launch
-  const log = openLog(logFile)
+/** What a server is started with; a running one that shows the same needs no restart. */
+export function serverArguments(data: string, chosen: Readonly<Record<string, string>>, port: number): string[] {
   const settings = {
-    ...launch.settings,
+    ...chosen,
     listen_addresses: '127.0.0.1',
     // A socket's path may not pass 107 bytes, and the default folder may not be writable.
     unix_socket_directories: '',
     port: String(port),
   }
+  return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+async function launchOnce(launch: Launch, port: number, until: number): Promise<Started | { log: string }> {
+  const { place, data, logFile, password, say } = launch
+  const log = openLog(logFile)
   const [file = '', ...args] = [
     ...place.account.prefix,
     join(place.binaries.root, 'bin', 'postgres'),
-    '-D',
-    data,
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ...serverArguments(data, launch.settings, port),
   ]
   const child = spawn(file, args, {
     cwd: place.home,

@@ -73,6 +73,8 @@ function runInitdb(place: Place, args: readonly string[]): Promise<string | null
       cwd: place.home,
       env: smallEnvironment(binaries.libraryPath),
       stdio: ['ignore', 'pipe', 'pipe'],
+      // It takes a second or two; a disk that does not answer must not hold us for ever.
+      timeout: 300_000,
       ...account.ids,
     })
     let output = ''

@@ -50,6 +50,18 @@ it('a server that a killed run left is taken over and can then be stopped', asyn
   assert.match(again.lines.join('\n'), /taking over the PostgreSQL that an earlier run left/)
 })
 
+it('a server that a killed run left with other settings is replaced', async () => {
+  const home = join(folder.path, 'settings')
+  const left = await runAndEnd(home, KILLED)
+  const lines: string[] = []
+  const settings = { work_mem: '5MB' }
+  const server = await startPostgres({ home, fast: true, settings, onProgress: (line) => lines.push(line) })
+  await server.stop()
+  assert.notEqual(server.pid, left)
+  assert.equal(servesData(left, server.dataDir), false)
+  assert.match(lines.join('\n'), /other settings were asked for/)
+})
+
 it('a server does not outlive a process that ends by an uncaught error', async () => {
   const home = join(folder.path, 'uncaught')
   const left = await runAndEnd(home, `setImmediate(() => { throw new Error('uncaught') })`)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ServerAnswer, askServer, sameFolder } from './ask-server.ts'
 import { endServer } from './end-server.ts'
-import { processAlive } from './process-alive.ts'
+import { serverArguments } from './launch-server.ts'
+import { processAlive, processArguments } from './process-alive.ts'
 import { readPostmasterFile, servesData } from './postmaster-file.ts'
 
 export interface Leftover {
@@ -15,7 +16,7 @@ export interface Leftover {
   readonly password: string
   /** The port that was asked for, or null. */
   readonly port: number | null
-  readonly fast: boolean
+  readonly settings: Readonly<Record<string, string>>
   readonly say: (line: string) => void
 }
 
@@ -35,7 +36,9 @@ export async function settleLeftover(wish: Leftover): Promise<{ pid: number; por
     answer !== null &&
     sameFolder(answer.data, wish.data) &&
     (wish.port === null || wish.port === port) &&
-    answer.fsync !== wish.fast
+    processArguments(claim.pid)
+      .join(' ')
+      .endsWith(serverArguments(wish.data, wish.settings, port).join(' '))
   if (fits) {
     wish.say(`taking over the PostgreSQL that an earlier run left on port ${port}`)
     return { pid: claim.pid, port }

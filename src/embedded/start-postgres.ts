@@ -86,7 +86,9 @@ async function startOwned(
     await makeCluster(place, data, password, fast)
   }
 
-  const left = await settleLeftover({ data, password: password.text, port: options.port ?? null, fast, say })
+  const settings = { ...chooseSettings(fast), ...options.settings }
+  const port = options.port ?? null
+  const left = await settleLeftover({ data, password: password.text, port, settings, say })
   const started =
     left ??
     (await launchServer({
@@ -94,8 +96,8 @@ async function startOwned(
       data,
       logFile,
       password,
-      port: options.port ?? null,
-      settings: { ...chooseSettings(fast), ...options.settings },
+      port,
+      settings,
       timeoutMs: options.startTimeoutMs ?? 300_000,
       say,
     }))
@@ -106,15 +108,7 @@ async function startOwned(
     throw embeddedError(`The database ${database} cannot be created: ${reasonOf(error)}.`, '', error)
   }
 
-  // When this process ends without stop(), by an uncaught error for one, the server must not outlive it.
-  const onExit = (): void => {
-    try {
-      process.kill(started.pid, 'SIGINT')
-    } catch {
-      // It is gone.
-    }
-  }
-  process.once('exit', onExit)
+  takeAlong(started.pid)
   let stopping: Promise<void> | null = null
   return {
     connectionString: `postgres://${SUPERUSER}:${password.text}@127.0.0.1:${started.port}/${encodeURIComponent(database)}`,
@@ -127,10 +121,29 @@ async function startOwned(
     adopted: left !== null,
     stop: () => {
       stopping ??= endServer(started.pid, data).finally(() => {
-        process.off('exit', onExit)
+        running.delete(started.pid)
         giveBack()
       })
       return stopping
     },
+  }
+}
+
+const running = new Set<number>()
+
+/** When this process ends without stop(), by an uncaught error for one, the server must not outlive it. */
+function takeAlong(pid: number): void {
+  process.off('exit', endRunning)
+  process.once('exit', endRunning)
+  running.add(pid)
+}
+
+function endRunning(): void {
+  for (const pid of running) {
+    try {
+      process.kill(pid, 'SIGINT')
+    } catch {
+      // It is gone.
+    }
   }
 }

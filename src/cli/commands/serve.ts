@@ -41,9 +41,7 @@ export const serve: Command = {
       () => `The broker listens on ${output.styled('bold', broker.address)}`,
     )
     await untilAborted(call.signal)
-    output.progress('draining')
     await broker.stop()
-    output.progress('stopped')
     return 0
   },
 }
