@@ -1,5 +1,7 @@
 // From what a caller acknowledges to what travels. Group and lease are read off the message; another group than the
 // message's own is refused here, because it would move somebody else's cursor.
+import { root } from '../protocol/check.ts'
+import { errorText } from '../protocol/names.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { QUEUE_MODE, type AckItem, type AckResult, type AckStatus } from '../protocol/message.ts'
 
@@ -83,7 +85,7 @@ export function ackItem(ref: AckRef, verb: AckVerb = 'completed', options: AckOp
     partitionId: textField(ref, 'partitionId'),
     offset: null,
     status: statusOf(verb),
-    error: options.error ?? null,
+    error: options.error === undefined ? null : errorText.read(options.error, root(), 'error'),
     leaseId: ref.leaseId === undefined || ref.leaseId === '' ? null : ref.leaseId,
     group: groupOf(ref, options),
   }

@@ -59,6 +59,8 @@ export interface ClientParts {
   /** At the first verb, not before. */
   readonly open: () => Promise<Transport>
   readonly log: Logger
+  /** Straight to PostgreSQL, so that a step can be one transaction with the user's rows. */
+  readonly inProcess: boolean
   /** Refuses at once what is certainly no open transaction. */
   readonly join: (tx: unknown) => () => Promise<JoinedTransaction>
 }
@@ -123,7 +125,7 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     await transport.close()
   }
 
-  const verbs = queueVerbs({ transport, attempts, log: parts.log, run: consumers.run })
+  const verbs = queueVerbs({ transport, attempts, log: parts.log, inProcess: parts.inProcess, run: consumers.run })
   return {
     queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
       queueBuilder<W>(verbs, definitionOf(given, schema)),

@@ -4,7 +4,7 @@ import { LockstepError } from '../protocol/errors.ts'
 import type { KvLoss, KvOperation } from '../protocol/kv.ts'
 import type { StepResult } from '../protocol/transaction.ts'
 import { saysLeaseLost } from './ack-input.ts'
-import { kvOutcome, type KvOutcome } from './kv-outcome.ts'
+import { kvOutcome, lostAlone, type KvOutcome } from './kv-outcome.ts'
 import type { OutgoingOperation, StepAnswer } from './transport.ts'
 import type { Untyped } from './untyped.ts'
 
@@ -78,7 +78,7 @@ function rolledBack(answer: Extract<StepAnswer, { readonly success: false }>): R
   const { error, reason } = answer
   if (reason === 'kv_precondition') {
     const { failedIndex, kvReason } = answer
-    const value: Untyped = answer.value === null ? undefined : JSON.parse(answer.value)
+    const { value } = lostAlone('', kvReason, answer.value, answer.version)
     return { success: false, reason, failedIndex, kvReason, value, version: answer.version ?? 0, error }
   }
   if (reason === 'rejected_ack') return { success: false, reason: saysLeaseLost(error) ? 'lease_lost' : reason, error }

@@ -1,10 +1,17 @@
 // Key/value operations as a caller writes them, turned into what travels: values as JSON text, one expiry said on each
 // write, an expected version that is a whole number. Shapes are checked here, names by the engine.
+import { integer, optional, root, text, type Field } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import type { KvOperation } from '../protocol/kv.ts'
 import { LIMITS } from '../protocol/limits.ts'
+import { kvKey, kvKeys, kvNamespace } from '../protocol/names.ts'
+import { utf8Length } from '../protocol/utf8.ts'
 import { expirySeconds, type Expiry } from './expiry.ts'
 import { jsonText } from './json-text.ts'
+
+const prefixText = text({ min: 1, max: LIMITS.kvKeyBytes })
+const afterText = optional(text({ max: LIMITS.kvKeyBytes }), null)
+const pageSize = optional(integer(1, LIMITS.kvPrefixLimit), LIMITS.kvPrefixLimitDefault)
 
 export interface KvGuard {
   /** Only if the key is at this version; 0: only if it does not exist. */
@@ -34,8 +41,26 @@ function refuse(message: string, reason: string): never {
   throw new LockstepError('kv_bad_request', message, { reason })
 }
 
-function name(value: unknown, what: string): string {
-  return typeof value === 'string' ? value : refuse(`a ${what} must be text`, `kv_bad_${what}`)
+/** A field's own check, its fault told in the way of key/value operations. */
+function checked<T>(field: Field<T>, value: unknown, what: string, reason: string): T {
+  try {
+    return field.read(value, root(), what)
+  } catch (error) {
+    return error instanceof LockstepError ? refuse(error.message, reason) : refuse(`${what} is wrong`, reason)
+  }
+}
+
+const nsOf = (ns: unknown): string => checked(kvNamespace, ns, 'ns', 'kv_bad_ns')
+const keyOf = (key: unknown): string => checked(kvKey, key, 'key', 'kv_bad_key')
+
+function valueText(value: unknown): string {
+  const json = jsonText(value, 'value')
+  if (json.length * 3 > LIMITS.kvValueBytes && utf8Length(json) > LIMITS.kvValueBytes) {
+    throw new LockstepError('payload_too_large', `value must be at most ${LIMITS.kvValueBytes} bytes`, {
+      reason: 'kv_value_too_large',
+    })
+  }
+  return json
 }
 
 function expected(expect: unknown): number | null {
@@ -45,26 +70,25 @@ function expected(expect: unknown): number | null {
 }
 
 function decimal(value: unknown, what: string): string {
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-  return refuse(`${what} must be a finite number; got ${String(value)}`, `kv_bad_${what}`)
+  if (typeof value === 'number' && Math.abs(value) < 1e300) return String(value)
+  return refuse(`${what} must be a number below 1e300; got ${String(value)}`, `kv_bad_${what}`)
 }
 
 export function getOperation(ns: string, key: string): KvOperation {
-  return { op: 'get', ns: name(ns, 'namespace'), key: name(key, 'key') }
+  return { op: 'get', ns: nsOf(ns), key: keyOf(key) }
 }
 
 export function getManyOperation(ns: string, keys: readonly string[]): KvOperation {
-  if (!Array.isArray(keys)) refuse('getMany takes an array of keys', 'kv_bad_keys')
-  return { op: 'getMany', ns: name(ns, 'namespace'), keys: keys.map((key) => name(key, 'key')) }
+  return { op: 'getMany', ns: nsOf(ns), keys: checked(kvKeys, keys, 'keys', 'kv_bad_keys') }
 }
 
 export function getPrefixOperation(ns: string, prefix: string, options: KvPrefixOptions = {}): KvOperation {
   return {
     op: 'getPrefix',
-    ns: name(ns, 'namespace'),
-    prefix: name(prefix, 'prefix'),
-    limit: options.limit ?? LIMITS.kvPrefixLimitDefault,
-    after: options.after ?? null,
+    ns: nsOf(ns),
+    prefix: checked(prefixText, prefix, 'prefix', 'kv_bad_prefix'),
+    limit: checked(pageSize, options.limit, 'limit', 'kv_bad_limit'),
+    after: checked(afterText, options.after, 'after', 'kv_bad_after'),
     keysOnly: options.keysOnly ?? false,
   }
 }
@@ -72,9 +96,9 @@ export function getPrefixOperation(ns: string, prefix: string, options: KvPrefix
 export function putOperation(ns: string, key: string, value: unknown, options: KvPutOptions): KvOperation {
   return {
     op: 'put',
-    ns: name(ns, 'namespace'),
-    key: name(key, 'key'),
-    value: jsonText(value, 'value'),
+    ns: nsOf(ns),
+    key: keyOf(key),
+    value: valueText(value),
     ttlSeconds: expirySeconds(options),
     expect: expected(options.expect),
     required: options.required ?? false,
@@ -84,9 +108,9 @@ export function putOperation(ns: string, key: string, value: unknown, options: K
 export function putIfAbsentOperation(ns: string, key: string, value: unknown, options: KvCreateOptions): KvOperation {
   return {
     op: 'putIfAbsent',
-    ns: name(ns, 'namespace'),
-    key: name(key, 'key'),
-    value: jsonText(value, 'value'),
+    ns: nsOf(ns),
+    key: keyOf(key),
+    value: valueText(value),
     ttlSeconds: expirySeconds(options),
     expect: null,
     required: options.required ?? false,
@@ -96,8 +120,8 @@ export function putIfAbsentOperation(ns: string, key: string, value: unknown, op
 export function deleteOperation(ns: string, key: string, options: KvGuard = {}): KvOperation {
   return {
     op: 'delete',
-    ns: name(ns, 'namespace'),
-    key: name(key, 'key'),
+    ns: nsOf(ns),
+    key: keyOf(key),
     expect: expected(options.expect),
     required: options.required ?? false,
   }
@@ -106,8 +130,8 @@ export function deleteOperation(ns: string, key: string, options: KvGuard = {}):
 export function incrOperation(ns: string, key: string, delta: number, options: KvIncrOptions): KvOperation {
   return {
     op: 'incr',
-    ns: name(ns, 'namespace'),
-    key: name(key, 'key'),
+    ns: nsOf(ns),
+    key: keyOf(key),
     delta: decimal(delta, 'delta'),
     min: options?.min === undefined ? null : decimal(options.min, 'min'),
     max: options?.max === undefined ? null : decimal(options.max, 'max'),
@@ -119,5 +143,5 @@ export function incrOperation(ns: string, key: string, delta: number, options: K
 export function checkOperation(ns: string, key: string, options: KvCheckOptions): KvOperation {
   const expect = expected(options?.expect)
   if (expect === null) refuse('check needs expect: a version, or 0 for "must not exist"', 'kv_bad_expect')
-  return { op: 'check', ns: name(ns, 'namespace'), key: name(key, 'key'), expect, required: options.required ?? false }
+  return { op: 'check', ns: nsOf(ns), key: keyOf(key), expect, required: options.required ?? false }
 }

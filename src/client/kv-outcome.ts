@@ -92,7 +92,8 @@ export function pageOf(result: KvResult): KvPage<Untyped> {
 type Verdict = Extract<KvResult, { readonly applied: boolean }>
 
 function lost(key: string, reason: KvLoss, value: string | null, version: number | null): KvLost<Untyped> {
-  return { applied: false, key, reason, value: parsed(value), version: version ?? 0 }
+  // On the wire both "nothing is there" and a stored null are null; the reason tells them apart.
+  return { applied: false, key, reason, value: reason === 'absent' ? undefined : parsed(value), version: version ?? 0 }
 }
 
 function verdict(result: Verdict): KvWritten<Untyped> {

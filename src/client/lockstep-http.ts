@@ -29,6 +29,7 @@ export class Lockstep implements HttpClient {
     const client = clientOver<'http'>({
       open: async () => httpTransport(settings),
       log: loggerOf(options),
+      inProcess: false,
       join: refuseToJoin,
     })
     this.queue = client.queue

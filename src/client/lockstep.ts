@@ -31,8 +31,9 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
 
   constructor(options: O) {
     // Wrong options are refused here, not at the first verb.
+    const inProcess = !isHttp(options)
     if (isHttp(options)) httpSettings(options)
-    const client = clientOver<WayOf<O>>({ open: async () => open(options), log: loggerOf(options), join })
+    const client = clientOver<WayOf<O>>({ open: async () => open(options), log: loggerOf(options), inProcess, join })
     this.queue = client.queue
     this.kv = client.kv
     this.ack = client.ack

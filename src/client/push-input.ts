@@ -1,9 +1,13 @@
 // From what a caller pushes to what travels: one item or an array, checked against the queue's schema, every item with a
 // transaction id so that the same push arriving twice is stored once.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { optional, readFields, root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
+import { LIMITS } from '../protocol/limits.ts'
 import { DEFAULT_PARTITION, type PushResult } from '../protocol/message.ts'
 import { mintId } from '../protocol/mint-id.ts'
+import { partitionName, traceIdText, transactionIdText } from '../protocol/names.ts'
+import { utf8Length } from '../protocol/utf8.ts'
 import { jsonText } from './json-text.ts'
 import { checkValue, issuesText } from './standard-schema.ts'
 import type { OutgoingItem } from './transport.ts'
@@ -29,10 +33,18 @@ export type PushOutcome =
     }
   | { readonly status: 'rejected'; readonly reason: string; readonly transactionId: string }
 
-function given(name: string, value: unknown, path: string): string | null {
-  if (value === undefined || value === null) return null
-  if (typeof value !== 'string') throw new LockstepError('bad_request', `${path}.${name} must be text`, { path })
-  return value
+const FIELDS = {
+  partition: optional(partitionName, null),
+  transactionId: optional(transactionIdText, null),
+  traceId: optional(traceIdText, null),
+} as const
+
+function payloadText(data: unknown, path: string): string {
+  const text = jsonText(data, path)
+  if (text.length * 3 > LIMITS.payloadBytes && utf8Length(text) > LIMITS.payloadBytes) {
+    throw new LockstepError('payload_too_large', `${path} must be at most ${LIMITS.payloadBytes} bytes`, { path })
+  }
+  return text
 }
 
 async function outgoing(
@@ -42,9 +54,7 @@ async function outgoing(
   schema: StandardSchemaV1 | null,
   path: string,
 ): Promise<OutgoingItem> {
-  if (typeof input !== 'object' || input === null) {
-    throw new LockstepError('bad_request', `${path} must be an object with data`, { path })
-  }
+  const given = readFields(FIELDS, input, { parent: root(), step: path })
   if (schema !== null) {
     const checked = await checkValue(schema, input.data)
     if (!checked.valid) {
@@ -57,10 +67,10 @@ async function outgoing(
   }
   return {
     queue,
-    partition: given('partition', input.partition, path) ?? partition ?? DEFAULT_PARTITION,
-    transactionId: given('transactionId', input.transactionId, path) ?? mintId(),
-    payload: jsonText(input.data, `${path}.data`),
-    traceId: given('traceId', input.traceId, path),
+    partition: given.partition ?? partition ?? DEFAULT_PARTITION,
+    transactionId: given.transactionId ?? mintId(),
+    payload: payloadText(input.data, `${path}.data`),
+    traceId: given.traceId,
   }
 }
 
@@ -72,6 +82,9 @@ export async function outgoingItems(
   schema: StandardSchemaV1 | null,
 ): Promise<readonly OutgoingItem[]> {
   const list: readonly PushInput<unknown>[] = Array.isArray(items) ? items : [items]
+  if (list.length > LIMITS.pushItems) {
+    throw new LockstepError('bad_request', `at most ${LIMITS.pushItems} items are pushed at once; got ${list.length}`)
+  }
   return Promise.all(list.map((item, index) => outgoing(item, queue, partition, schema, `items[${index}]`)))
 }
 

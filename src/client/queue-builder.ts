@@ -1,6 +1,9 @@
 // The grammar of one queue. Every setting returns a new builder, so one can be kept and used twice; the verbs at the end
 // (push, pop, consume, create, delete, seek) are where something happens.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { refuse, root } from '../protocol/check.ts'
+import type { SeekTarget } from '../protocol/group-info.ts'
+import { instantText } from '../protocol/pop-request.ts'
 import type { ConsumeResult } from './consume/consume-loop.ts'
 import type { InvalidMessage } from './consume/consume-context.ts'
 import type { Message } from './message.ts'
@@ -10,7 +13,6 @@ import type { QueueDefinition } from './queue-definition.ts'
 import { checkSettings, type EffectiveSettings, type QueueSettings } from './queue-settings.ts'
 import type { TransactionClient } from './transaction-client.ts'
 import type { TransactionScope } from './transaction-scope.ts'
-import type { SeekTarget } from './transport.ts'
 import type { Untyped } from './untyped.ts'
 
 /** How a client reaches PostgreSQL; it decides what its builders can do. */
@@ -103,6 +105,13 @@ export interface QueueVerbs {
   forgetGroup(plan: Plan): Promise<void>
 }
 
+function targetOf(to: SeekTarget | Date): SeekTarget {
+  if (to === 'start' || to === 'end') return to
+  const timestamp: unknown = to instanceof Date ? to.toISOString() : to?.timestamp
+  if (typeof timestamp !== 'string') return refuse(root(), 'seek', "'start', 'end', a Date or { timestamp }")
+  return { timestamp: instantText(timestamp, root(), 'timestamp') }
+}
+
 function transactionalOver(verbs: QueueVerbs, plan: Plan): TransactionalEach<Untyped> {
   return {
     ...settingsOver(plan, (next) => transactionalOver(verbs, next)),
@@ -129,7 +138,7 @@ function queueOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Queue<Untyped,
     config: (settings) => queueOver<W>(verbs, { ...plan, settings: { ...plan.settings, ...checkSettings(settings) } }),
     create: async (options = {}) => verbs.create(plan, options),
     delete: async () => verbs.delete(plan),
-    seek: async (to) => verbs.seek(plan, to instanceof Date ? { timestamp: to.toISOString() } : to),
+    seek: async (to) => verbs.seek(plan, targetOf(to)),
     forgetGroup: async () => verbs.forgetGroup(plan),
   }
 }

@@ -1,7 +1,8 @@
 // A queue declared as a value: its name and the schema of its payloads, imported by producer and consumer alike so that
 // neither can drift. `queue('orders')` without a schema is untyped on purpose.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { LockstepError } from '../protocol/errors.ts'
+import { root } from '../protocol/check.ts'
+import { queueName } from '../protocol/names.ts'
 import type { Untyped } from './untyped.ts'
 
 export interface QueueDefinition<Name extends string, In, Out> {
@@ -15,8 +16,7 @@ export function queue<const Name extends string, S extends StandardSchemaV1>(
   schema: S,
 ): QueueDefinition<Name, StandardSchemaV1.InferInput<S>, StandardSchemaV1.InferOutput<S>>
 export function queue(name: string, schema?: StandardSchemaV1): QueueDefinition<string, unknown, unknown> {
-  if (typeof name !== 'string' || name === '') throw new LockstepError('bad_request', 'a queue needs a name')
-  return Object.freeze({ name, schema: schema ?? null })
+  return Object.freeze({ name: queueName.read(name, root(), 'queue'), schema: schema ?? null })
 }
 
 /** What `lockstep.queue(…)` was given, as a definition. */

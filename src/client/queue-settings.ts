@@ -32,7 +32,12 @@ export function checkSettings(settings: QueueSettings): QueueSettings {
   return settings
 }
 
-/** True when every option is there, of its own kind. */
-export function isEffective(options: Readonly<Partial<Record<string, unknown>>>): options is EffectiveSettings {
+function isEffective(options: Readonly<Partial<Record<string, unknown>>>): options is EffectiveSettings {
   return Object.entries(QUEUE_OPTIONS).every(([name, option]) => typeof options[name] === typeof option.fallback)
+}
+
+/** The options of an answer, every one there and of its own kind. */
+export function effectiveSettings(options: Readonly<Partial<Record<string, unknown>>>): EffectiveSettings {
+  if (isEffective(options)) return options
+  throw new LockstepError('internal', 'the answer lacks options of the queue')
 }

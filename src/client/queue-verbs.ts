@@ -1,4 +1,5 @@
 // The verbs at the end of a queue's grammar, over a transport: push, pop, the three ways to consume, and the queue itself.
+import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import type { Delivery } from '../protocol/message.ts'
 import type { Attempts } from './attempts.ts'
@@ -21,12 +22,16 @@ export interface VerbParts {
   readonly transport: Transport
   readonly attempts: Attempts
   readonly log: Logger
+  readonly inProcess: boolean
   /** Keeps the consumer for the client's close, and answers with its result. */
   readonly run: (consumer: Consumer) => Consumer['done']
 }
 
 const EACH_BATCH = 10
 const CONSUMER_BATCH = 100
+
+const STEPS_NEED_POSTGRES =
+  'transactional() runs the step inside PostgreSQL: make the client with { connectionString } or { pool }'
 
 const NEVER = new AbortController().signal
 
@@ -102,8 +107,10 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
     pop: async (plan, options) => pop(transport, plan, options.signal ?? NEVER),
     consumeEach: async (plan, handler, options) =>
       consumeOneByOne(plan, options, (context) => handleWith(context, handler)),
-    consumeSteps: async (plan, handler, options) =>
-      consumeOneByOne(plan, options, (context) => handleSteps(context, handler)),
+    async consumeSteps(plan, handler, options) {
+      if (!parts.inProcess) throw new LockstepError('not_available', STEPS_NEED_POSTGRES)
+      return consumeOneByOne(plan, options, (context) => handleSteps(context, handler))
+    },
     consumeBatch: async (plan, handler, options) =>
       run(
         startConsumer({

@@ -1,10 +1,12 @@
 // One step built up in any order: acks, key/value operations, pushes; `commit` sends it once under a request id, so that a
 // lost answer followed by a retry tells the first result. Every call returns a new transaction; nothing is sent before commit.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import type { KvOperation } from '../protocol/kv.ts'
 import type { AckItem } from '../protocol/message.ts'
 import { mintId } from '../protocol/mint-id.ts'
+import { partitionName, requestIdText } from '../protocol/names.ts'
 import { ackItem, type AckOptions, type AckRef, type AckVerb } from './ack-input.ts'
 import type { Attempts } from './attempts.ts'
 import { commitResult, type CommitResult } from './commit-result.ts'
@@ -85,7 +87,8 @@ async function commit(sender: StepSender, draft: Draft, options: CommitOptions):
   if (operations.length === 0 && draft.kv.length === 0) {
     throw new LockstepError('bad_request', 'the transaction is empty: ack, push or write something first')
   }
-  const requestId = options.requestId ?? mintId()
+  const requestId =
+    options.requestId === undefined ? mintId() : requestIdText.read(options.requestId, root(), 'requestId')
   const answer = await sender.transaction({ requestId, operations, kv: draft.kv })
   const result = commitResult(requestId, operations, draft.kv, answer)
   note(sender.attempts, operations, result)
@@ -115,7 +118,7 @@ function drafted(sender: StepSender, draft: Draft): Transaction {
     partition: string | null,
   ): TransactionQueue<Untyped> {
     return {
-      partition: (name) => pushTo(definition, name),
+      partition: (name) => pushTo(definition, partitionName.read(name, root(), 'partition')),
       push(inputs) {
         const items = outgoingItems(inputs, definition.name, partition, definition.schema)
         // Awaited at the commit; a transaction that is never committed must not raise an unhandled rejection.

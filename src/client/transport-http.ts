@@ -1,6 +1,7 @@
 // The client's way through the broker: each verb is one route of the wire. A verb is repeated after a lost answer only when
 // its ids make that harmless: pushed items carry transaction ids, commits a request id.
 import { LockstepError } from '../protocol/errors.ts'
+import type { SeekTarget } from '../protocol/group-info.ts'
 import type { KvOperation } from '../protocol/kv.ts'
 import type { AckItem, AckResult } from '../protocol/message.ts'
 import { ackBatchBody, kvBody, pushBody, transactionBody } from './http/bodies.ts'
@@ -10,7 +11,7 @@ import { kvAnswer } from './http/kv-answer.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
 import { popAnswer } from './http/pop-answer.ts'
 import { transactionAnswer } from './http/transaction-answer.ts'
-import type { PopCall, SeekTarget, Transport } from './transport.ts'
+import type { PopCall, Transport } from './transport.ts'
 
 const READS: ReadonlySet<KvOperation['op']> = new Set(['get', 'getMany', 'getPrefix', 'check'])
 
@@ -105,10 +106,7 @@ export function httpTransport(settings: HttpSettings): Transport {
     },
 
     step: async () => {
-      throw new LockstepError(
-        'not_available',
-        'transactional() runs the step inside PostgreSQL: make the client with { connectionString } or { pool }',
-      )
+      throw new LockstepError('not_available', 'a step inside PostgreSQL does not go through a broker')
     },
 
     async configure(call) {

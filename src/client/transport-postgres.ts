@@ -14,6 +14,7 @@ import type { PostgresOptions } from './client-options.ts'
 import { isObject } from './foreign-transaction.ts'
 import { errorLine, type Logger } from './logger.ts'
 import { clientDoor } from './postgres/client-door.ts'
+import { hintExchange, type HintExchange } from './postgres/hint-exchange.ts'
 import { joinedTransaction, pushItem } from './postgres/joined-transaction.ts'
 import { repeated } from './postgres/repeated.ts'
 import { runStep } from './postgres/run-step.ts'
@@ -74,7 +75,12 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
   const traffic: Traffic = createTraffic({
     database,
     connections,
+    onCommitted: (queue) => hints.tell(queue),
     onFault: (what, error) => log.warn({ error: errorLine(error) }, what),
+  })
+  const hints: HintExchange = hintExchange(database, log, (queue) => {
+    if (queue === null) traffic.parking.ringAll()
+    else traffic.parking.ring(queue)
   })
   const steps: Admission = createAdmission(Math.max(1, connections - KEPT_FOR_CALLS), LIMITS.parkedPolls)
   const schema = schemaGate(database)
@@ -91,10 +97,12 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       return call(true, async () => traffic.push(minted))
     },
 
-    pop: async ({ wait, timeoutMs, start, ...wish }, signal) =>
-      call(false, async () =>
+    async pop({ wait, timeoutMs, start, ...wish }, signal) {
+      if (wait) hints.listen()
+      return call(false, async () =>
         traffic.pop({ ...wish, autoAck: false, start: start ?? { mode: 'new' } }, wait ? timeoutMs : 0, signal),
-      ),
+      )
+    },
 
     ack: async (items) => call(true, async () => traffic.ack(items)),
 
@@ -130,6 +138,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
 
     async close() {
       await traffic.drain()
+      await hints.stop()
       await database.close()
     },
   }

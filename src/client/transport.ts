@@ -1,5 +1,6 @@
 // The one interface behind the grammar: over HTTP or straight to PostgreSQL. Payloads and values cross it as JSON text,
 // ids that make a repeat harmless are minted above it, and expected outcomes are values on both ways.
+import type { SeekTarget } from '../protocol/group-info.ts'
 import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
 import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
 import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
@@ -61,8 +62,6 @@ export interface Configured {
   readonly task: string
   readonly options: EffectiveSettings
 }
-
-export type SeekTarget = 'start' | 'end' | { readonly timestamp: string }
 
 /** What may be said through a transaction that is open already. */
 export interface JoinedTransaction {

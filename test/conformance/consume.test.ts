@@ -1,0 +1,256 @@
+// The consume loop on both ways: each message once, in order, settled by how its handler ended, and an end that leaves nothing
+// behind.
+import assert from 'node:assert/strict'
+import { onBothWays } from './both-ways.ts'
+import { gate, until } from './until.ts'
+
+onBothWays(
+  'each() hands over one message at a time, in order, and completes what returned',
+  async ({ lockstep, named }) => {
+    const queue = lockstep.queue(named('q'))
+    for (const partition of ['a', 'b'])
+      await queue.partition(partition).push([1, 2, 3].map((n) => ({ data: { partition, n } })))
+    const seen: { partition: string; n: number }[] = []
+    const result = await queue
+      .group('g')
+      .subscriptionMode('all')
+      .each()
+      .limit(6)
+      .consume(async (message) => {
+        seen.push(message.data)
+      })
+    assert.deepEqual(result, { consumed: 6, reason: 'limit' })
+    for (const partition of ['a', 'b']) {
+      assert.deepEqual(
+        seen.filter((data) => data.partition === partition).map((data) => data.n),
+        [1, 2, 3],
+      )
+    }
+    assert.deepEqual(await queue.group('g').partitions(2).pop(), [])
+  },
+)
+
+onBothWays('without each() the handler takes what one claim brought', async ({ lockstep, named }) => {
+  const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
+  await queue.push([1, 2, 3, 4, 5].map((data) => ({ data })))
+  const batches: number[][] = []
+  const result = await queue
+    .batch(2)
+    .limit(5)
+    .consume(async (messages) => {
+      batches.push(messages.map((message) => message.data))
+    })
+  assert.deepEqual(batches, [[1, 2], [3, 4], [5]])
+  assert.deepEqual(result, { consumed: 5, reason: 'limit' })
+  assert.deepEqual(await queue.pop(), [])
+})
+
+onBothWays('a limit claims no more than it will finish', async ({ lockstep, named }) => {
+  const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
+  await queue.push([1, 2, 3].map((data) => ({ data })))
+  await queue
+    .each()
+    .limit(2)
+    .consume(async () => {})
+  assert.deepEqual(
+    (await queue.pop()).map((message) => message.data),
+    [3],
+  )
+})
+
+onBothWays(
+  'idleMillis ends a consumer for which nothing comes, and only then',
+  async ({ lockstep, another, named }) => {
+    const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
+    const seen: number[] = []
+    const started = performance.now()
+    const ended = queue
+      .each()
+      .idleMillis(600)
+      .consume(async (message) => {
+        seen.push(message.data)
+      })
+    for (const data of [1, 2, 3]) {
+      await another().queue(named('q')).push({ data })
+      await until(`${data} is handled`, () => seen.includes(data))
+    }
+    assert.deepEqual(await ended, { consumed: 3, reason: 'idle' })
+    assert.ok(performance.now() - started >= 600)
+  },
+)
+
+onBothWays(
+  'a handler that throws spends a retry, and the dead letter keeps its words',
+  async ({ lockstep, named, sql }) => {
+    const name = named('q')
+    const queue = lockstep.queue(name)
+    await queue.config({ retryLimit: 2, retryDelay: 0 }).create()
+    await queue.partition('p').push([{ data: 'bad' }, { data: 'good' }])
+    const seen: string[] = []
+    const result = await queue
+      .group('g')
+      .subscriptionMode('all')
+      .each()
+      .limit(2)
+      .consume(async (message) => {
+        seen.push(message.data)
+        if (message.data === 'bad') throw new Error('no stock for o-1')
+      })
+    assert.deepEqual(seen, ['bad', 'bad', 'bad', 'good'])
+    assert.deepEqual(result, { consumed: 2, reason: 'limit' })
+    const dead = await sql(
+      'select d.error from lockstep.dead_letter d join lockstep.queue q on q.id = d.queue_id where q.name = $1',
+      [name],
+    )
+    assert.deepEqual(dead, [{ error: 'no stock for o-1' }])
+  },
+)
+
+onBothWays(
+  'a batch that throws is failed at its head, and its neighbours are not dead-lettered with it',
+  async ({ lockstep, named, sql }) => {
+    const name = named('q')
+    const queue = lockstep.queue(name)
+    await queue.config({ retryLimit: 0, retryDelay: 0 }).create()
+    await queue.push([1, 2, 3].map((data) => ({ data })))
+    const batches: number[][] = []
+    await queue
+      .group('g')
+      .subscriptionMode('all')
+      .batch(3)
+      .limit(3)
+      .consume(async (messages) => {
+        batches.push(messages.map((message) => message.data))
+        if (batches.length === 1) throw new Error('once')
+      })
+    assert.deepEqual(batches, [
+      [1, 2, 3],
+      [2, 3],
+    ])
+    const [dead] = await sql(
+      'select count(*)::int as n from lockstep.dead_letter d join lockstep.queue q on q.id = d.queue_id where q.name = $1',
+      [name],
+    )
+    assert.equal(dead?.['n'], 1)
+  },
+)
+
+onBothWays('an explicit ack in the handler is the last word, whatever autoAck says', async ({ lockstep, named }) => {
+  const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
+  await queue.push([1, 2].map((data) => ({ data })))
+  const seen: number[] = []
+  const result = await queue
+    .each()
+    .limit(2)
+    .idleMillis(5_000)
+    .consume(async (message) => {
+      seen.push(message.data)
+      if (seen.length === 1) await lockstep.ack(message, 'retry')
+    })
+  assert.deepEqual(seen.slice(0, 1), [1])
+  assert.equal(result.consumed >= 1, true)
+  assert.equal(seen[1], 1, 'the message that was handed back comes again before the next')
+})
+
+onBothWays('autoAck(false) leaves the ack to the handler and says once when it forgets', async ({ another, named }) => {
+  const warnings: string[] = []
+  const lockstep = another({ warn: (_, message) => warnings.push(message) })
+  const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
+  await queue.push([1, 2, 3].map((data) => ({ data })))
+  const result = await queue
+    .autoAck(false)
+    .each()
+    .limit(3)
+    .consume(async () => {})
+  assert.deepEqual(result, { consumed: 3, reason: 'limit' })
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0] ?? '', /without acknowledging/)
+  assert.deepEqual(await queue.pop(), [], 'the messages keep their lease')
+})
+
+onBothWays(
+  'a lost commit hands its message back at once, and no crash and no retry is counted',
+  async ({ lockstep, another, named, sql }) => {
+    const name = named('q')
+    const queue = lockstep.queue(name).group('workflow').subscriptionMode('all')
+    const key = named('order')
+    await lockstep.kv.put('orders', key, { status: 'paid' }, { ttl: '1d' })
+    await queue.push({ data: { orderId: key } })
+    const started = performance.now()
+    let rounds = 0
+    const result = await queue
+      .autoAck(false)
+      .each()
+      .limit(1)
+      .consume(async (message) => {
+        rounds += 1
+        const order = await lockstep.kv.get('orders', key)
+        // Somebody else moves the order between the read and the commit.
+        if (rounds === 1) await another().kv.put('orders', key, { status: 'shipping' }, { ttl: '1d' })
+        if (order.value.status !== 'paid') return lockstep.ack(message, 'completed', { group: 'workflow' })
+        const committed = await lockstep
+          .transaction()
+          .ack(message, 'completed', { consumerGroup: 'workflow' })
+          .kv.put('orders', key, { status: 'shipping' }, { ttl: '30d', expect: order.version, required: true })
+          .commit()
+        if (!committed.success) return undefined
+        return assert.fail('the commit should have lost')
+      })
+    assert.deepEqual(result, { consumed: 1, reason: 'limit' })
+    assert.equal(rounds, 2)
+    assert.ok(performance.now() - started < 2_000, 'within a second or two')
+    const [lane] = await sql(
+      'select l.failures, l.crashes from lockstep.lane l join lockstep.queue q on q.id = l.queue_id where q.name = $1',
+      [name],
+    )
+    assert.deepEqual(lane, { failures: 0, crashes: 0 })
+  },
+)
+
+onBothWays(
+  'two workers race the step: one moves the order, the loser finishes its message within a second',
+  async ({ lockstep, another, named }) => {
+    const key = named('order')
+    await lockstep.kv.put('orders', key, { status: 'paid' }, { ttl: '1d' })
+    const queue = lockstep.queue(named('q'))
+    // The same event twice, in two partitions, so that two workers hold one each.
+    for (const partition of ['a', 'b'])
+      await queue.partition(partition).push({ transactionId: 'paid', data: { orderId: key } })
+    const both = gate()
+    let reading = 0
+    let lost = 0
+    const worker = async (client: typeof lockstep) =>
+      client
+        .queue(named('q'))
+        .group('w')
+        .subscriptionMode('all')
+        .autoAck(false)
+        .each()
+        .batch(1)
+        .idleMillis(1_500)
+        .consume(async (message) => {
+          const order = await client.kv.get('orders', key)
+          if (order.value.status !== 'paid') return client.ack(message)
+          reading += 1
+          if (reading === 2) both.open()
+          await both.passed
+          const result = await client
+            .transaction()
+            .ack(message)
+            .kv.put('orders', key, { status: 'shipping' }, { ttl: '1d', expect: order.version, required: true })
+            .queue(named('shipping'))
+            .push({ transactionId: `ship-${key}`, data: {} })
+            .commit()
+          if (!result.success) lost += 1
+          return undefined
+        })
+    const results = await Promise.all([worker(another()), worker(another())])
+    assert.equal(
+      results.reduce((sum, result) => sum + result.consumed, 0),
+      2,
+    )
+    assert.equal(lost, 1)
+    assert.equal((await lockstep.queue(named('shipping')).pop()).length, 1)
+    assert.deepEqual(await queue.group('w').partitions(2).pop(), [])
+  },
+)
