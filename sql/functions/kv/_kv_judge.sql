@@ -39,30 +39,8 @@ declare
   l int;
   s int;
 begin
-  with line as materialized (
-    select u.*, dense_rank() over (order by u.ns collate "C", u.key collate "C")::int as slot
-      from unnest(p_call, p_pos, p_op, p_ns, p_key) with ordinality u(call, pos, op, ns, key, ord)
-  ), seen as (
-    -- Values are fetched only where an operation reads them, for getMany within the call's budget.
-    select n.slot, k.*, n.op in ('get', 'incr') or n.op = 'getMany'
-             and sum(case when n.op = 'getMany' then octet_length(k.value) end) over (partition by n.call order by n.pos, n.ord)
-                 <= v_budget as wanted
-      from line n
-      left join lateral (
-        select c.version, c.value, c.expires_at, c.updated_at from kv c
-         where c.ns = n.ns and c.key = n.key and (c.expires_at is null or c.expires_at > p_now) limit 1) k on true
-  ), state as (
-    select n.slot, coalesce(max(n.version), 0) as version, max(n.value) filter (where n.wanted) as value,
-           max(n.expires_at) as expires_at, max(n.updated_at) as updated_at
-      from seen n group by n.slot
-  )
-  select (select array_agg(n.ord order by n.call, n.op = 'getMany', case when n.op <> 'getMany' then n.slot end, n.pos, n.ord)
-            from line n),
-         (select array_agg(n.slot order by n.ord) from line n),
-         array_agg(t.version order by t.slot), array_agg(t.value order by t.slot),
-         array_agg(t.expires_at order by t.slot), array_agg(t.updated_at order by t.slot)
-    into v_order, v_slot, v_version, v_value, v_expires, v_updated
-    from state t;
+  select * into v_order, v_slot, v_version, v_value, v_expires, v_updated
+    from lockstep._kv_state(p_now, p_call, p_pos, p_op, p_ns, p_key);
 
   for i in 1 .. coalesce(cardinality(v_order), 0) loop
     l := v_order[i];
