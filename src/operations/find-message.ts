@@ -1,7 +1,6 @@
 // Finds one message by its address, the newest of that transaction id, with what each group made of it; null when neither
 // the log nor the dead letters have it.
 import type { Executor } from '../db/executor.ts'
-import { namedRead } from '../db/named-read.ts'
 import type { FoundMessage } from '../protocol/found-message.ts'
 import { formatPartitionId, parsePartitionId } from '../protocol/partition-id.ts'
 import { messageStatus } from './message-status.ts'
@@ -14,7 +13,11 @@ export async function findMessage(
 ): Promise<FoundMessage | null> {
   const key = parsePartitionId(partitionId)
   if (key === null) return null
-  const [row] = await db.rows(namedRead('find_message'), [key.queueId, key.partitionId, transactionId])
+  const [row] = await db.rows('select * from lockstep.find_message($1::int, $2::bigint, $3)', [
+    key.queueId,
+    key.partitionId,
+    transactionId,
+  ])
   if (row === undefined) return null
   const error = row[16] ?? null
   return {
@@ -39,7 +42,7 @@ export async function findMessage(
 }
 
 function readGroups(text: string): FoundMessage['consumerGroups'] {
-  // Written by the named read from names, flags and instants only.
+  // Written by find_message from names, flags and instants only.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(text) as FoundMessage['consumerGroups']
 }

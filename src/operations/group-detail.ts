@@ -1,11 +1,10 @@
 // The lanes of one group, those with work first, at most a thousand per queue.
 import type { Executor } from '../db/executor.ts'
-import { namedRead } from '../db/named-read.ts'
 import type { GroupLane } from '../protocol/group-info.ts'
 import { LIMITS } from '../protocol/limits.ts'
 
 export async function groupDetail(db: Executor, group: string): Promise<readonly GroupLane[]> {
-  const rows = await db.rows(namedRead('group_detail'), [group, String(LIMITS.listLimit)])
+  const rows = await db.rows('select * from lockstep.group_detail($1, $2::int)', [group, String(LIMITS.listLimit)])
   return rows.map(([queue, partition, leaseId, committed, behind, seconds, leased, expiresAt, failures, crashes]) => ({
     queue: queue ?? '',
     partition: partition ?? '',

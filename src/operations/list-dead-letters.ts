@@ -1,9 +1,10 @@
 // Lists dead letters, newest first, of one queue or of all.
 import type { Executor } from '../db/executor.ts'
-import { namedRead } from '../db/named-read.ts'
 import type { DeadLetter, DeadLetterFilter } from '../protocol/dead-letter.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { formatPartitionId } from '../protocol/partition-id.ts'
+
+const LIST = 'select * from lockstep.list_dead_letters($1, $2, $3, $4::timestamptz, $5::timestamptz, $6::int, $7::int)'
 
 export interface DeadLetterPage extends Partial<DeadLetterFilter> {
   readonly limit?: number
@@ -14,7 +15,7 @@ export async function listDeadLetters(db: Executor, page: DeadLetterPage = {}): 
   const { queue = null, group = null, partition = null, from = null, to = null } = page
   const limit = Math.min(page.limit ?? LIMITS.listLimitDefault, LIMITS.listLimit)
   const params = [queue, group, partition, from, to, String(limit), String(page.offset ?? 0)]
-  const rows = await db.rows(namedRead('list_dead_letters'), params)
+  const rows = await db.rows(LIST, params)
   return rows.map((row) => ({
     id: row[1] ?? '',
     transactionId: row[2] ?? '',

@@ -1,10 +1,9 @@
 // Lists consumer groups with their backlog, of one queue or of all.
 import type { Executor } from '../db/executor.ts'
-import { namedRead } from '../db/named-read.ts'
 import type { GroupInfo } from '../protocol/group-info.ts'
 
 export async function listGroups(db: Executor, queue: string | null = null): Promise<readonly GroupInfo[]> {
-  const rows = await db.rows(namedRead('list_groups'), [queue])
+  const rows = await db.rows('select * from lockstep.list_groups($1)', [queue])
   return rows.map(([group, queueName, createdAt, mode, startsAt, cursors, pending, lanes, leased, seconds]) => ({
     group: group ?? '',
     queue: queueName ?? '',

@@ -1,7 +1,6 @@
 // Lists live queues with options and counts. The cost follows partitions' heads and the lanes with work: at 100,000
 // partitions, one in a hundred with work, 60 ms; with work in every lane of two groups, 360 ms.
 import type { Executor } from '../db/executor.ts'
-import { namedRead } from '../db/named-read.ts'
 import type { QueueSummary } from '../protocol/queue-info.ts'
 import { queueSummary } from './queue-summary.ts'
 
@@ -11,6 +10,10 @@ export interface QueueFilter {
 }
 
 export async function listQueues(db: Executor, filter: QueueFilter = {}): Promise<readonly QueueSummary[]> {
-  const rows = await db.rows(namedRead('list_queues'), [null, filter.namespace ?? null, filter.task ?? null])
+  const rows = await db.rows('select * from lockstep.list_queues($1, $2, $3)', [
+    null,
+    filter.namespace ?? null,
+    filter.task ?? null,
+  ])
   return rows.map(queueSummary)
 }

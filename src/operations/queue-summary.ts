@@ -1,4 +1,4 @@
-// Reads a row of list_queues.sql. Lists and the view of one queue share it.
+// Reads a row of lockstep.list_queues. Lists and the view of one queue share it.
 import type { Row } from '../db/executor.ts'
 import type { QueueSummary } from '../protocol/queue-info.ts'
 import { readOptions } from './read-options.ts'

@@ -1,6 +1,5 @@
 // Shows one queue with a page of its partitions, by name; null when there is none of that name.
 import type { Executor, Row } from '../db/executor.ts'
-import { namedRead } from '../db/named-read.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { formatPartitionId } from '../protocol/partition-id.ts'
 import type { PartitionSummary, QueueDetail } from '../protocol/queue-info.ts'
@@ -14,9 +13,13 @@ export interface PartitionPage {
 
 export async function showQueue(db: Executor, name: string, page: PartitionPage = {}): Promise<QueueDetail | null> {
   const limit = Math.min(page.limit ?? LIMITS.listLimit, LIMITS.listLimit)
-  const [row] = await db.rows(namedRead('list_queues'), [name, null, null])
+  const [row] = await db.rows('select * from lockstep.list_queues($1, $2, $3)', [name, null, null])
   if (row === undefined) return null
-  const rows = await db.rows(namedRead('queue_partitions'), [name, page.after ?? '', String(limit)])
+  const rows = await db.rows('select * from lockstep.queue_partitions($1, $2, $3::int)', [
+    name,
+    page.after ?? '',
+    String(limit),
+  ])
   const partitionList = rows.map(partitionSummary)
   const last = partitionList.at(-1)
   return {
