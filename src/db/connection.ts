@@ -2,7 +2,7 @@
 // Every client gets an `error` listener for life, so that a backend's end is never an unhandled event; a broken one is never reused.
 import type { ClientBase, Pool, PoolClient } from 'pg'
 import { LockstepError } from '../protocol/errors.ts'
-import { endsSession, faultOf, outcomeUnknown, sqlstateOf } from './pg-errors.ts'
+import { endsSession, faultOf, isFarewell, outcomeUnknown, sqlstateOf } from './pg-errors.ts'
 import { COMMIT, roundTrip, RoundTripFailure, type Answer, type Command } from './round-trip.ts'
 
 export interface Connection {
@@ -29,7 +29,8 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
   const client = await pool.connect().catch((error: unknown) => {
     throw faultOf(error, { commitSent: false })
   })
-  const session = sessionOf(client)
+  demandUsable(client)
+  const session = watch(client)
   let released = false
 
   async function run(commands: readonly Command[]): Promise<readonly Answer[]> {
@@ -57,6 +58,11 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
         cause,
       )
     }
+    if (answers.length === 0 && isFarewell(cause)) {
+      // It ended while it lay idle, before the first command reached it: another connection may do all of it.
+      const details = { sqlstate: sqlstateOf(cause), unstarted: commands[0]?.text.startsWith('begin') === true }
+      return new LockstepError('unavailable', 'PostgreSQL had closed the connection before.', details, cause)
+    }
     return faultOf(cause, { commitSent: commands.includes(COMMIT) })
   }
 
@@ -79,16 +85,13 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
   }
 }
 
-function sessionOf(client: PoolClient): Session {
+/**
+ * Attaches what must never be missing. Called by the pool's `acquire` event, because the pool takes its own listener off in
+ * the same breath, and the server's farewell may lie in the very bytes that said the connection is ready.
+ */
+export function watch(client: PoolClient): Session {
   const known = sessions.get(client)
   if (known !== undefined) return known
-  if (client.pipeline || Reflect.get(client, 'connection') === undefined) {
-    client.release()
-    throw new LockstepError(
-      'bad_request',
-      'The pool must be of pg in JavaScript, without `pipeline: true` and not pg-native.',
-    )
-  }
   const session: Session = { broken: false, unreplicated: false }
   client.on('error', () => {
     session.broken = true
@@ -99,4 +102,13 @@ function sessionOf(client: PoolClient): Session {
   })
   sessions.set(client, session)
   return session
+}
+
+function demandUsable(client: PoolClient): void {
+  if (!client.pipeline && Reflect.get(client, 'connection') !== undefined) return
+  client.release()
+  throw new LockstepError(
+    'bad_request',
+    'The pool must be of pg in JavaScript, without `pipeline: true` and not pg-native.',
+  )
 }

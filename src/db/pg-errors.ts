@@ -37,10 +37,22 @@ export function sqlstateOf(error: unknown): string | null {
   return null
 }
 
-/** True for a deadlock or serialization failure: the whole transaction may be run again. */
+/** True when the whole transaction may be run again at once: a deadlock, a serialization failure, or it never began. */
 export function isRetryable(error: unknown): boolean {
   const sqlstate = sqlstateOf(error)
-  return sqlstate === '40001' || sqlstate === '40P01'
+  return (
+    sqlstate === '40001' ||
+    sqlstate === '40P01' ||
+    (error instanceof LockstepError && error.details['unstarted'] === true)
+  )
+}
+
+/**
+ * True for the farewell of a backend that was told to end. It looks for that order only between commands and at safe
+ * points, never between a finished commit and its tag: without a tag before it, nothing was committed.
+ */
+export function isFarewell(error: unknown): boolean {
+  return isConnectionState(error) && textOf(error, 'routine') === 'ProcessInterrupts'
 }
 
 /** True when the session behind the error is gone or in an unknown state: its client must never be used again. */
@@ -58,10 +70,9 @@ export function faultOf(error: unknown, { commitSent }: Circumstance): LockstepE
   const own = OWN_CODES.get(sqlstate)
   if (own !== undefined) return ownFault(error, own, sqlstate, message)
   if (isConnectionState(error)) {
-    // A backend told to end looks for that order only between commands and at safe points, never between a finished
-    // commit and its tag: its farewell without a tag before it means that nothing was committed.
-    const unknown = commitSent && textOf(error, 'routine') !== 'ProcessInterrupts'
-    return unknown ? outcomeUnknown(error) : fault('unavailable', `PostgreSQL closed the connection: ${message}`, error)
+    return commitSent && !isFarewell(error)
+      ? outcomeUnknown(error)
+      : fault('unavailable', `PostgreSQL closed the connection: ${message}`, error)
   }
   switch (sqlstate) {
     case '40001':

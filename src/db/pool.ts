@@ -2,7 +2,7 @@
 // sent with its COMMIT in one round trip and believed only from the tag; whatever the role's settings say, they do not reach it.
 import { Pool, type ClientConfig } from 'pg'
 import { LIMITS } from '../protocol/limits.ts'
-import { checkOut, type Connection } from './connection.ts'
+import { checkOut, watch, type Connection } from './connection.ts'
 import type { Executor, Param, Row } from './executor.ts'
 import { notCommitted, outcomeUnknown } from './pg-errors.ts'
 import { retried } from './retry.ts'
@@ -51,6 +51,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = options.pool ?? new Pool({ ...config, max: options.connections ?? LIMITS.poolConnections })
   const onLost = options.onConnectionLost ?? (() => {})
   pool.on('error', onLost)
+  pool.on('acquire', watch)
   const deadlineMs = timeouts.statementTimeoutMs + (options.answerGraceMs ?? LIMITS.answerGraceMs)
   const connect = (): Promise<Connection> => checkOut(pool, deadlineMs)
   const writing = opening(timeouts, 'read write')
