@@ -7,9 +7,6 @@ import { embeddedError, reasonOf, systemCode } from './embedded-error.ts'
 /** The asked port if it is free, or any free one. */
 export async function pickPort(asked: number | null): Promise<number> {
   if (asked === null) return await tryPort(0)
-  if (!Number.isInteger(asked) || asked < 1 || asked > 65_535) {
-    throw embeddedError(`Port ${asked} is no port: a whole number from 1 to 65535 is needed.`)
-  }
   try {
     return await tryPort(asked)
   } catch (error) {
@@ -22,6 +19,12 @@ export async function pickPort(asked: number | null): Promise<number> {
     }
     throw embeddedError(`PostgreSQL cannot listen on port ${asked} of 127.0.0.1: ${reasonOf(error)}.`, '', error)
   }
+}
+
+/** Before anything is made for it. */
+export function demandPort(port: number): void {
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return
+  throw embeddedError(`Port ${port} is no port: a whole number from 1 to 65535 is needed.`)
 }
 
 /** Listens for a moment; rejects with the system's error. */

@@ -12,6 +12,7 @@ import { keepOwner } from './keep-owner.ts'
 import { keepPassword } from './keep-password.ts'
 import { clusterVersion, makeCluster, SUPERUSER } from './make-cluster.ts'
 import { launchServer } from './launch-server.ts'
+import { demandPort } from './pick-port.ts'
 import { settleLeftover } from './settle-leftover.ts'
 
 export interface StartPostgresOptions {
@@ -52,6 +53,7 @@ export interface RunningPostgres {
 
 export async function startPostgres(options: StartPostgresOptions): Promise<RunningPostgres> {
   const say = options.onProgress ?? (() => {})
+  if (options.port !== undefined) demandPort(options.port)
   const place = await choosePlace(resolve(options.home), options.binaries ?? null, options.account ?? null, say)
   const giveBack = keepOwner(place.home)
   try {
