@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createTestDatabase } from '../testing/database.ts'
+import { administer, createTestDatabase } from '../testing/database.ts'
 import { lockstepOn, parsed, run } from '../testing/run-program.ts'
 
 describe('migrate', () => {
@@ -80,6 +80,41 @@ describe('doctor', () => {
     const ended = await run(['doctor'], { env: { DATABASE_URL: connectionString } })
     assert.match(ended.out, /warn {2}isolation .*serializable/)
     assert.match(ended.out, /warn {2}writable .*default_transaction_read_only is on/)
+  })
+
+  it('works for a role that has only what migrate --grant gives, and says what such a role cannot see', async (t) => {
+    const { connectionString, connect } = await createTestDatabase(t)
+    const client = await connect()
+    const role = `doctor_${process.pid}`
+    await client.query(`create role ${role} login password 'x'`)
+    t.after(async () => {
+      await administer((admin) => admin.query(`drop role ${role}`))
+    })
+    const granted = await run(['migrate', '--grant', role], { env: { DATABASE_URL: connectionString } })
+    assert.equal(granted.status, 0, granted.err)
+    const url = new URL(connectionString)
+    url.username = role
+    url.password = 'x'
+    const ended = await run(['doctor'], { env: { DATABASE_URL: url.href } })
+    assert.match(ended.out, /ok {4}schema/)
+    assert.match(ended.out, /ok {4}staged .*nothing waits/)
+    assert.match(ended.out, /warn {2}transactions .*sees only its own/)
+    await client.query(`drop owned by ${role}`)
+  })
+
+  it('tells of a transaction that has been open for long, by its process', async (t) => {
+    const { connectionString, connect } = await createTestDatabase(t)
+    const client = await connect()
+    // The clock of tests: from here on it is an hour later than the transaction's start.
+    await client.query(
+      `create or replace function lockstep.clock() returns timestamptz language sql as $$ select clock_timestamp() + interval '1 hour' $$`,
+    )
+    await client.query('begin')
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const ended = await run(['doctor'], { env: { DATABASE_URL: connectionString } })
+    assert.match(ended.out, new RegExp(`warn {2}transactions .*open for 36\\d\\d s \\(process ${rows[0]?.pid ?? 0}\\)`))
+    assert.match(ended.out, /warn {2}clock .*differs by 36\d\d\.\d s/)
+    await client.query('rollback')
   })
 
   it('counts staged messages that nobody places', async (t) => {

@@ -22,4 +22,6 @@ select
   ), 0),
   (select count(*) from pg_catalog.pg_prepared_xacts p where p.database = current_database()),
   (select count(*) from pg_catalog.pg_replication_slots s where not s.active),
-  (select age(d.datfrozenxid) from pg_catalog.pg_database d where d.datname = current_database())
+  (select age(d.datfrozenxid) from pg_catalog.pg_database d where d.datname = current_database()),
+  -- Without it the start of other roles' transactions is hidden.
+  pg_has_role('pg_read_all_stats', 'usage')::int

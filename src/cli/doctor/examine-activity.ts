@@ -2,7 +2,8 @@
 // upkeep, and staged messages that nobody places.
 
 import { sqlText } from '../../db/sql-files.ts'
-import { LockstepError } from '../../protocol/errors.ts'
+import type { Database } from '../../db/pool.ts'
+import { countStaged } from '../../operations/count-staged.ts'
 import type { Check, Finding } from '../examine.ts'
 import { fail, fine, warn } from './finding.ts'
 
@@ -16,16 +17,19 @@ export const examineActivity: Check = async (database) => {
   return [
     ...transactionFindings(await ask('transactions')),
     ...(await clockFinding(ask)),
-    ...(await stagedFinding(ask)),
+    ...(await stagedFinding(database)),
     ...upkeepFinding(await ask('upkeep')),
   ]
 }
 
 function transactionFindings(row: readonly (number | null)[]): Finding[] {
-  const [oldest, pid, snapshot, prepared, slots, frozen] = row.map((value) => value ?? 0)
+  const [oldest, pid, snapshot, prepared, slots, frozen, sees] = row.map((value) => value ?? 0)
   const findings: Finding[] = []
   const age = oldest ?? 0
-  if (age > 60) {
+  if (sees === 0) {
+    const seen = 'this role sees only its own: an old one of another role would go unnoticed'
+    findings.push(warn('transactions', seen, 'grant pg_read_all_stats to it, or run doctor as another role'))
+  } else if (age > 60) {
     const hint = `look at it in pg_stat_activity (pid ${pid ?? 0}); perhaps end it with pg_terminate_backend(${pid ?? 0})`
     const seen = `one has been open for ${age} s (process ${pid ?? 0}): queues slow down while it holds dead rows`
     findings.push(age > DAY ? fail('transactions', seen, hint) : warn('transactions', seen, hint))
@@ -81,21 +85,12 @@ async function clockFinding(ask: Ask): Promise<readonly Finding[]> {
   ]
 }
 
-async function stagedFinding(ask: Ask): Promise<readonly Finding[]> {
-  let row: readonly (number | null)[]
-  try {
-    row = await ask('staged')
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error
-    return [
-      warn('staged', 'this role may not look at the table of staged messages', 'run doctor as the owner of the schema'),
-    ]
+async function stagedFinding(database: Database): Promise<readonly Finding[]> {
+  const { messages, queues } = await countStaged(database.reader)
+  if (messages < 1_000) {
+    return [fine('staged', messages === 0 ? 'nothing waits to be placed' : `${messages} wait to be placed`)]
   }
-  const [count, queues] = row
-  const number = count ?? 0
-  if (number < 1_000)
-    return [fine('staged', number === 0 ? 'nothing waits to be placed' : `${number} wait to be placed`)]
-  const seen = `${number > 10_000 ? 'more than 10000' : number} messages of ${queues ?? 0} queues wait to be placed`
+  const seen = `${messages > 10_000 ? 'more than 10000' : messages} messages of ${queues} queues wait to be placed`
   return [warn('staged', seen, 'start a broker or a consumer: each places what it finds, once a second')]
 }
 
