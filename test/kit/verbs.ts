@@ -56,8 +56,8 @@ export async function stageAlone(own: TestDatabase, items: readonly PushItem[]):
 
 export const FIRST_NAMES = ['m1', 'm2', 'm3', 'n1', 'n2', 's1']
 
-let fresh = 0
-const names = (count: number): readonly string[] => Array.from({ length: count }, () => `x${(fresh += 1)}`)
+let given = 0
+const names = (count: number): readonly string[] => Array.from({ length: count }, () => `x${(given += 1)}`)
 
 /** Runs the verb inside the actor's open transaction; gives the names that exist when that transaction commits. */
 export type Verb = (actor: Actor, world: World) => Promise<readonly string[]>
@@ -65,7 +65,7 @@ export type Verb = (actor: Actor, world: World) => Promise<readonly string[]>
 export const VERBS: Readonly<Record<string, Verb>> = {
   'push to both partitions': ({ db }, { queue }) => pushed(db, queue, ['p2', 'p1']),
   'push to a new partition': ({ db }, { queue }) => pushed(db, queue, ['p9']),
-  async 'staged push'({ door }, { queue }) {
+  'staged push': async ({ door }, { queue }) => {
     const [a = '', b = ''] = names(2)
     await stage(door, [item(queue, 'p1', a), item(queue, 'p9', b)])
     return [a, b]
@@ -81,7 +81,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     nothing(ack(db, [past.map((one) => ackOf(one, 'completed', { leaseId: null }))])),
   extend: ({ db }, { leased }) => nothing(extend(db, leaseOf(leased), 300)),
   release: ({ db }, { leased }) => nothing(release(db, leaseOf(leased))),
-  async transaction({ db }, { queue, key, leased }) {
+  transaction: async ({ db }, { queue, key, leased }) => {
     const [a = '', b = ''] = names(2)
     const step = stepOf({
       acks: leased.map((one) => ackOf(one)),
@@ -90,9 +90,9 @@ export const VERBS: Readonly<Record<string, Verb>> = {
       requestId: a,
     })
     const [result] = await transaction(db, [step])
-    return result !== 'deferred' && result?.success === true ? [a, b] : []
+    return result !== undefined && result !== 'deferred' && result.success ? [a, b] : []
   },
-  async "transaction in a user's"({ door }, { queue, key, leased }) {
+  "transaction in a user's": async ({ door }, { queue, key, leased }) => {
     const [a = '', b = ''] = names(2)
     const step = stepOf({
       acks: leased.map((one) => ackOf(one)),

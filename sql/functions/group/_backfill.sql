@@ -1,4 +1,5 @@
--- purpose: makes the lanes of up to 500 partitions that are older than the group; one pass by whoever pops the group
+-- purpose: makes the lanes of up to 500 partitions that are older than the group; one pass by whoever pops the group, and
+--   tells whether there was one
 -- locks in order: group (SKIP LOCKED: one pass at a time), partition (id)
 -- raises: nothing
 -- idempotent how: a lane that exists stays; backfill_after remembers how far the passes came
@@ -35,6 +36,6 @@ begin
      set backfill_after = coalesce(v_ids[cardinality(v_ids)], g.backfill_until),
          backfill_until = case when cardinality(v_ids) = 500 then g.backfill_until end
    where g.queue_id = p_queue_id and g.id = p_group_id;
-  return cardinality(v_ids) = 500;
+  return true;
 end
 $$;

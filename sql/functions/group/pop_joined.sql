@@ -34,10 +34,14 @@ begin
     exit when v_group.id is not null;
   end loop;
 
-  select * into v_staged from lockstep._place_for_pop(v_queue.id, p_queue, p_partition,
-    coalesce(nullif(split_part(coalesce(p_floor, ''), '|', 2), '')::bigint, 0), p_wait_staged);
   if v_group.backfill_until is not null then
     v_backfill := lockstep._backfill(v_queue.id, v_group.id);
+  end if;
+  -- A pass holds partitions, so nothing is placed beside it: the next call does that, in its own order.
+  select false as remains, null::bigint as lowest into v_staged;
+  if not v_backfill then
+    select * into v_staged from lockstep._place_for_pop(v_queue.id, p_queue, p_partition,
+      coalesce(nullif(split_part(coalesce(p_floor, ''), '|', 2), '')::bigint, 0), p_wait_staged);
   end if;
   if p_partition is not null then
     select p.id into v_partition_id from partition p where p.queue_id = v_queue.id and p.name = p_partition;

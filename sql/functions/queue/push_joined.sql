@@ -31,6 +31,9 @@ begin
     exit when lockstep._lock_partitions(v_ids, v_partitions);
   end loop;
 
+  if cardinality(v_names) > 1 then
+    perform lockstep._lock_woken(v_ids, v_partitions, '{}', '{}', '{}');
+  end if;
   -- What open transactions had staged and committed before comes first; more than one visit's worth: join the staged.
   v_busy := lockstep._place_before_push(v_names, v_ids, v_partitions);
   if cardinality(v_names) = 1 and cardinality(v_busy) = 0 then

@@ -55,12 +55,14 @@ begin
     perform lockstep._kv_lock(p_kv_op, p_kv_ns, p_kv_key);
   end if;
   if p_own and cardinality(p_push_queue) > 0 then
-    v_target := lockstep._targets(p_push_queue, p_push_partition);
+    v_target := lockstep._targets(p_push_queue, p_push_partition, p_ack_queue, p_ack_partition, p_ack_group);
   else
     select '{}'::text[] as queue_names, '{}'::int[] as queue_ids,
            array_fill(null::bigint, array[cardinality(p_push_queue)]) as partition_id into v_target;
   end if;
-  if cardinality(p_ack_queue) > 0 then
+  if not p_own and cardinality(p_ack_queue) > 0 then
+    perform lockstep._lock_lanes(l.queue_id, l.partition_id, l.grp) from lockstep._leased_lanes(p_ack_lease) l;
+  elsif cardinality(p_push_queue) = 0 and cardinality(p_ack_queue) > 0 then
     perform lockstep._lock_lanes(p_ack_queue, p_ack_partition, p_ack_group);
   end if;
   v_now := lockstep.clock();
