@@ -3,10 +3,10 @@
 // Where that is refused, the server becomes nobody for real, and its files lie where nobody can go.
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { smallEnvironment } from './small-environment.ts'
 
-export type AccountName = 'self' | 'namespace' | 'nobody'
+export type AccountName = 'self' | 'namespace' | 'nobody' | 'owner'
 
 export interface Account {
   readonly name: AccountName
@@ -36,6 +36,13 @@ export function nobodyAccount(): Account {
     // No such file in a bare container: the ids are the same everywhere that matters.
   }
   return { name: 'nobody', prefix: [], ids: { uid, gid } }
+}
+
+/** The account that made the data, when root comes to data of an ordinary user; null when that was root itself. */
+export function ownerAccount(data: string): Account | null {
+  const entry = statSync(data, { throwIfNoEntry: false })
+  if (entry === undefined || entry.uid === 0) return null
+  return { name: 'owner', prefix: [], ids: { uid: entry.uid, gid: entry.gid } }
 }
 
 export function runsAsRoot(): boolean {

@@ -19,7 +19,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, it } from 'node:test'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
-import { NAMESPACE, nobodyAccount, refusal, runsAsRoot } from './choose-account.ts'
+import { entryRefusal, NAMESPACE, nobodyAccount, refusal, runsAsRoot } from './choose-account.ts'
 import { startPostgres } from './start-postgres.ts'
 
 const folder = temporaryFolder('place')
@@ -101,6 +101,26 @@ it('runs as nobody where root has no user namespaces, in a folder that nobody ca
     assert.equal(uid, process.getuid?.())
     assert.equal(home, options.home)
   }
+})
+
+it('serves the data of an ordinary user as that user when root starts it, or says who may', async () => {
+  const home = join(folder.path, 'of-a-user')
+  const first = await startPostgres({ home, fast: true })
+  await first.stop()
+  const user = runsAsRoot() ? { uid: 1234, gid: 1234 } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  if (runsAsRoot()) spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, home])
+  const account = { name: 'owner', prefix: [], ids: user } as const
+  if (runsAsRoot() && entryRefusal(account, home) !== null) {
+    // The checkout itself is closed to everybody but root.
+    await assert.rejects(startPostgres({ home, fast: true }), /belongs to the user with id 1234.*chown -R 0:0/s)
+    return
+  }
+  const server = await startPostgres({ home, fast: true })
+  const uid = process.platform === 'linux' ? ownerOf(server.pid) : user.uid
+  await server.stop()
+  assert.equal(uid, user.uid)
+  for (const file of ['data', 'postgres.log', 'postgres-password'])
+    assert.equal(statSync(join(home, file)).uid, user.uid)
 })
 
 it('copies the binaries for nobody when their folder cannot be entered', async () => {

@@ -21,6 +21,7 @@ import {
   SELF,
   entryRefusal,
   nobodyAccount,
+  ownerAccount,
   refusal,
   runsAsRoot,
 } from './choose-account.ts'
@@ -45,8 +46,11 @@ export async function choosePlace(
   const binaries = await findBinaries(folder, home)
   if (!runsAsRoot()) return { account: SELF, home, binaries }
 
-  let why = 'it was asked to'
-  if (account !== 'nobody') {
+  const owner = ownerAccount(join(home, 'data'))
+  if (owner !== null && owner.ids?.uid !== nobodyAccount().ids?.uid) return placeForOwner(owner, home, binaries)
+
+  let why = owner === null ? 'it was asked to' : 'its data belongs to nobody'
+  if (account !== 'nobody' && owner === null) {
     const refused =
       refusal(NAMESPACE, [join(binaries.root, 'bin', 'postgres'), '--version'], binaries.libraryPath) ??
       entryRefusal(NAMESPACE, home)
@@ -54,6 +58,19 @@ export async function choosePlace(
     why = `root may not start it here in a user namespace (${refused})`
   }
   return await placeForNobody(home, binaries, why, say)
+}
+
+/** Root cannot serve the data of an ordinary user in a namespace, and must not take it away from him: it becomes him. */
+function placeForOwner(account: Account, home: string, binaries: Binaries): Place {
+  const refused =
+    refusal(account, [join(binaries.root, 'bin', 'postgres'), '--version'], binaries.libraryPath) ??
+    entryRefusal(account, home)
+  if (refused === null) return { account, home, binaries }
+  const uid = account.ids?.uid ?? 0
+  throw embeddedError(
+    `The data in ${home} belongs to the user with id ${uid}, as whom PostgreSQL cannot run here (${refused}).`,
+    `Run as that user, or give the data to root: chown -R 0:0 ${home}`,
+  )
 }
 
 async function placeForNobody(

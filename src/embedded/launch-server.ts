@@ -2,7 +2,7 @@
 // a start that fails gives the server's own words; what time or another port heals is tried again.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chownSync, closeSync, fstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { askServer } from './ask-server.ts'
@@ -68,6 +68,10 @@ export function serverArguments(data: string, chosen: Readonly<Record<string, st
 async function launchOnce(launch: Launch, port: number, until: number): Promise<Started | { log: string }> {
   const { place, data, logFile, password, say } = launch
   const log = openLog(logFile)
+  // The user whose data this is must be able to write his log again.
+  if (place.account.name === 'owner' && place.account.ids !== null) {
+    chownSync(logFile, place.account.ids.uid, place.account.ids.gid)
+  }
   const [file = '', ...args] = [
     ...place.account.prefix,
     join(place.binaries.root, 'bin', 'postgres'),
