@@ -145,3 +145,10 @@ export function checkOperation(ns: string, key: string, options: KvCheckOptions)
   if (expect === null) refuse('check needs expect: a version, or 0 for "must not exist"', 'kv_bad_expect')
   return { op: 'check', ns: nsOf(ns), key: keyOf(key), expect, required: options.required ?? false }
 }
+
+const HARMLESS: ReadonlySet<KvOperation['op']> = new Set(['get', 'getMany', 'getPrefix', 'check'])
+
+/** True when the call may arrive twice: a write that did could undo what came between. */
+export function writesNothing(operations: readonly KvOperation[]): boolean {
+  return operations.every(({ op }) => HARMLESS.has(op))
+}

@@ -2,7 +2,6 @@
 // its ids make that harmless: pushed items carry transaction ids, commits a request id.
 import { LockstepError } from '../protocol/errors.ts'
 import type { SeekTarget } from '../protocol/group-info.ts'
-import type { KvOperation } from '../protocol/kv.ts'
 import type { AckItem, AckResult } from '../protocol/message.ts'
 import { ackBatchBody, kvBody, pushBody, transactionBody } from './http/bodies.ts'
 import { configureAnswer, deleteAnswer } from './http/queue-answers.ts'
@@ -10,10 +9,9 @@ import { httpCall, type HttpSettings } from './http/http-call.ts'
 import { kvAnswer } from './http/kv-answer.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
 import { popAnswer } from './http/pop-answer.ts'
+import { writesNothing } from './kv-input.ts'
 import { transactionAnswer } from './http/transaction-answer.ts'
 import type { PopCall, Transport } from './transport.ts'
-
-const READS: ReadonlySet<KvOperation['op']> = new Set(['get', 'getMany', 'getPrefix', 'check'])
 
 function popPath(call: PopCall): string {
   const query = new URLSearchParams({
@@ -97,8 +95,7 @@ export function httpTransport(settings: HttpSettings): Transport {
 
     async kv(operations) {
       // A write that arrived twice could undo what came between: its lost answer is told as unknown, never repeated.
-      const repeatable = operations.every(({ op }) => READS.has(op))
-      return kvAnswer(await post('/api/v1/kv', kvBody(operations), repeatable), operations)
+      return kvAnswer(await post('/api/v1/kv', kvBody(operations), writesNothing(operations)), operations)
     },
 
     async transaction(step) {

@@ -7,11 +7,12 @@ import { migrate } from '../db/migrate/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
-import type { KvOperation } from '../protocol/kv.ts'
 import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
+import { Upkeep } from '../upkeep/runner.ts'
 import type { PostgresOptions } from './client-options.ts'
 import { isObject } from './foreign-transaction.ts'
+import { writesNothing } from './kv-input.ts'
 import { errorLine, type Logger } from './logger.ts'
 import { clientDoor } from './postgres/client-door.ts'
 import { hintExchange, type HintExchange } from './postgres/hint-exchange.ts'
@@ -25,8 +26,6 @@ import type { JoinedTransaction, Transport } from './transport.ts'
 /** Claims, renewals and the calls of handlers keep this many connections whatever the steps do. */
 const KEPT_FOR_CALLS = 3
 const APPLICATION = 'lockstep-client'
-
-const READS: ReadonlySet<KvOperation['op']> = new Set(['get', 'getMany', 'getPrefix'])
 
 function isPool(value: unknown): value is Pool {
   return (
@@ -82,6 +81,14 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     if (queue === null) traffic.parking.ringAll()
     else traffic.parking.ring(queue)
   })
+  // A process that consumes also keeps the database in order; there is no leader, and any number may do so.
+  const upkeep = new Upkeep({
+    db: database,
+    onPlaced: (queue) => traffic.committed(queue),
+    onReport({ job, error }) {
+      if (error !== null) log.warn({ job, error: errorLine(error) }, 'a step of upkeep failed; trying again later')
+    },
+  })
   const steps: Admission = createAdmission(Math.max(1, connections - KEPT_FOR_CALLS), LIMITS.parkedPolls)
   const schema = schemaGate(database)
   const calls = queueCalls(database, traffic)
@@ -98,21 +105,18 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     },
 
     async pop({ wait, timeoutMs, start, ...wish }, signal) {
+      await schema.passed()
       if (wait) hints.listen()
-      return call(false, async () =>
-        traffic.pop({ ...wish, autoAck: false, start: start ?? { mode: 'new' } }, wait ? timeoutMs : 0, signal),
-      )
+      if (options.upkeep !== false) upkeep.start()
+      const asked = { ...wish, autoAck: false, start: start ?? { mode: 'new' as const } }
+      return call(false, async () => traffic.pop(asked, wait ? timeoutMs : 0, signal))
     },
 
     ack: async (items) => call(true, async () => traffic.ack(items)),
 
     renew: async (leaseId, seconds) => call(true, async () => traffic.extend(leaseId, seconds)),
 
-    kv: async (operations) =>
-      call(
-        operations.every(({ op }) => READS.has(op)),
-        async () => traffic.kv(operations),
-      ),
+    kv: async (operations) => call(writesNothing(operations), async () => traffic.kv(operations)),
 
     async transaction(step) {
       const request = transactionRequest(step)
@@ -120,6 +124,8 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     },
 
     async step(ack, body) {
+      if (connections < 2)
+        throw new LockstepError('bad_request', 'transactional() needs a pool of at least 2 connections')
       await schema.passed()
       const { result, queues } = await steps.enter(RANK.write, async () => runStep(database, ack, body))
       for (const queue of queues) traffic.committed(queue)
@@ -137,6 +143,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     },
 
     async close() {
+      await upkeep.stop()
       await traffic.drain()
       await hints.stop()
       await database.close()

@@ -4,7 +4,7 @@ import type { ConsumeContext } from './consume-context.ts'
 import type { Ended } from './settle.ts'
 
 export async function runHandler(context: ConsumeContext, work: () => unknown): Promise<Ended> {
-  const { abandoned, log } = context
+  const { abandoned, log, plan } = context
   let left = false
   if (abandoned.aborted) return { how: 'abandoned' }
   return new Promise((resolve) => {
@@ -22,7 +22,8 @@ export async function runHandler(context: ConsumeContext, work: () => unknown): 
         await work()
         end({ how: 'returned' })
       } catch (error) {
-        if (left) log.warn({ error: errorLine(error) }, 'a handler failed after its consumer had ended')
+        const details = { queue: plan.definition.name, group: plan.group, error: errorLine(error) }
+        log.warn(details, left ? 'a handler failed after its consumer had ended' : 'a handler failed')
         end({ how: 'threw', error })
       }
     }
