@@ -1,0 +1,29 @@
+-- purpose: writes the token on nodes that the caller holds and has judged; jobs in one set, other nodes by key
+-- locks in order: none beyond the nodes that the caller holds
+-- raises: nothing
+-- idempotent how: under the nodes' locks
+-- index used: node_pkey
+create or replace function lockstep._lease_nodes(p_runs uuid[], p_ordinals int[], p_lease_id text, p_lease_ms bigint, p_now timestamptz)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_end timestamptz := p_now + make_interval(secs => p_lease_ms / 1000.0);
+  v_jobs uuid[] := array(select i.run_id from unnest(p_runs, p_ordinals) i(run_id, ordinal) where i.ordinal = 0);
+begin
+  if cardinality(v_jobs) > 0 then
+    update node n
+       set lease_id = p_lease_id, lease_expires_at = v_end, available_at = v_end, attempt = n.attempt + 1,
+           crashes = n.crashes + (n.lease_id is not null)::int
+     where n.run_id = any (v_jobs) and n.ordinal = 0;
+  end if;
+  for i in 1 .. cardinality(p_runs) loop
+    continue when p_ordinals[i] = 0;
+    update node n
+       set lease_id = p_lease_id, lease_expires_at = v_end, available_at = v_end, attempt = n.attempt + 1,
+           crashes = n.crashes + (n.lease_id is not null)::int
+     where n.run_id = p_runs[i] and n.ordinal = p_ordinals[i];
+  end loop;
+end
+$$;

@@ -1,0 +1,57 @@
+-- purpose: after a node settled: counts down its successors and makes those ready that wait for nothing more, skips those that only
+--   hang on skipped ones, and ends the run when its last node settled
+-- locks in order: none beyond the nodes that the caller holds
+-- raises: nothing
+-- idempotent how: under the nodes' locks
+-- index used: node_pkey
+create or replace function lockstep._settle_children(
+  p_node node, p_now timestamptz, p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[], out ready int[], out ended boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_child int;
+  v_node node;
+  v_input text;
+  v_further record;
+begin
+  ready := '{}';
+  ended := false;
+  foreach v_child in array coalesce(p_node.children, '{}') loop
+    update node n set waiting = n.waiting - 1 where n.run_id = p_node.run_id and n.ordinal = v_child and n.finished_at is null
+      returning * into v_node;
+    continue when not found;
+    if v_node.kind = 'flow' then
+      -- Code that called this node: it looks again, now or when it lets go.
+      update node n set available_at = p_now where n.run_id = p_node.run_id and n.ordinal = 0 and n.lease_id is null;
+    elsif v_node.waiting = 0 and v_child = 0 then
+      perform lockstep._end_graph(v_node, p_now);
+      ended := true;
+    elsif v_node.waiting = 0 and v_node.kind = 'map' and p_node.kind = 'item' then
+      update node n set state = 'done', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
+      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input);
+      ready := ready || v_further.ready;
+      ended := ended or v_further.ended;
+    elsif v_node.waiting = 0 and not exists (
+      select 1 from node n where n.run_id = v_node.run_id and n.ordinal = any (v_node.parents) and n.state <> 'skipped') then
+      update node n set state = 'skipped', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
+      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input);
+      ready := ready || v_further.ready;
+      ended := ended or v_further.ended;
+    elsif v_node.waiting = 0 then
+      select i.input into v_input from unnest(p_plan_run, p_plan_ordinal, p_plan_input) i(run_id, ordinal, input)
+       where i.run_id = v_node.run_id and i.ordinal = v_child;
+      if found or v_node.input is not null then
+        update node n set state = 'planned', want = n.action, input = coalesce(v_input, n.input), available_at = p_now
+         where n.run_id = v_node.run_id and n.ordinal = v_child;
+      else
+        update node n
+           set state = 'ready', available_at = p_now,
+               want = (select 'plan:' || r.workflow || '@' || r.version from node r where r.run_id = v_node.run_id and r.ordinal = 0)
+         where n.run_id = v_node.run_id and n.ordinal = v_child;
+      end if;
+      ready := ready || v_child;
+    end if;
+  end loop;
+end
+$$;

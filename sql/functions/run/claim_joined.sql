@@ -1,0 +1,58 @@
+-- purpose: leases due nodes to a worker: for each thing it knows, by priority and age, and from the limits that have room
+-- locks in order: node (SKIP LOCKED), limit (SKIP LOCKED) then node (SKIP LOCKED)
+-- raises: LS425 isolation_not_supported
+-- idempotent how: each call leases under a new token; an unanswered one lapses and is claimed again
+-- index used: node_ready, node_filed, run_limit_due, node_limited
+-- First row: ordinal -1, node_input = the floor for the next call. Then one row per leased node.
+create or replace function lockstep.claim_joined(
+  p_wants text[], p_lease_id text, p_lease_ms bigint, p_max int, p_floor timestamptz)
+returns table (run_id uuid, ordinal int, node_name text, want text, attempt int, node_input text, workflow text, version text,
+               run_input text, max_attempts int, failures int)
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_now timestamptz;
+  v_left int := p_max;
+  v_want text;
+  v_priority int;
+  v_oldest timestamptz := 'infinity';
+  v_runs uuid[] := '{}';
+  v_ordinals int[] := '{}';
+  v_claim record;
+begin
+  perform lockstep._demand_read_committed();
+  v_now := lockstep.clock();
+  foreach v_want in array p_wants loop
+    v_priority := 32767;
+    loop
+      exit when v_left <= 0;
+      select n.priority into v_priority from node n
+       where n.want = v_want and n.available_at is not null and not n.filed and n.priority < v_priority
+       order by n.priority desc limit 1;
+      exit when not found;
+      v_claim := lockstep._claim_ready(v_want, v_priority, p_floor, v_now, v_left, p_lease_id, p_lease_ms);
+      v_runs := v_runs || v_claim.runs;
+      v_ordinals := v_ordinals || v_claim.ordinals;
+      v_oldest := least(v_oldest, v_claim.oldest);
+      v_left := v_left - cardinality(v_claim.runs);
+    end loop;
+  end loop;
+  if v_left > 0 then
+    v_claim := lockstep._claim_limited(p_wants, v_now, v_left, p_lease_id, p_lease_ms);
+    v_runs := v_runs || v_claim.runs;
+    v_ordinals := v_ordinals || v_claim.ordinals;
+  end if;
+  return query
+    select null::uuid, -1, null::text, null::text, null::int, (least(v_oldest, v_now) - interval '1 second')::text, null::text,
+           null::text, null::text, null::int, null::int;
+  return query
+    select n.run_id, n.ordinal, n.name, n.want, n.attempt, n.input, r.workflow, r.version,
+           case when n.ordinal > 0 then r.input end, n.max_attempts, n.failures
+      from unnest(v_runs, v_ordinals) with ordinality i(run_id, ordinal, ord)
+     cross join lateral (select * from node u where u.run_id = i.run_id and u.ordinal = i.ordinal limit 1) n
+     cross join lateral (select u.workflow, u.version, u.input from node u where u.run_id = i.run_id and u.ordinal = 0 limit 1) r
+     order by i.ord;
+end
+$$;

@@ -1,0 +1,33 @@
+-- purpose: starts a workflow or a registered action inside the caller's own transaction: the run exists when that transaction commits
+-- locks in order: none (waits only for an open transaction that submitted the same key)
+-- raises: LS400 bad_request, LS401 name_too_long, LS404 not_found; 25006 in a read-only transaction
+-- idempotent how: one run per (workflow, key); a known key answers its run, conflict when its input differs
+-- index used: workflow_version_pkey, run_key_pkey
+-- Example: begin; insert into orders …; select * from lockstep.submit('fulfil_order', '{"orderId":1}', 'order-1'); commit;
+create or replace function lockstep.submit(
+  p_workflow text, p_input json, p_key text default null, p_delay interval default null, p_priority int default 0,
+  p_tags text[] default null, p_deadline interval default null, out run_id uuid, out created boolean, out conflict boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_kind text;
+  v_version text;
+  v_id uuid := lockstep.uuid7();
+begin
+  perform lockstep._demand_name('workflow', p_workflow);
+  if p_input is null then
+    raise exception using errcode = 'LS400', detail = 'bad_request', message = 'p_input must be JSON; for the JSON null write ''null''';
+  end if;
+  select w.kind, w.version into v_kind, v_version from workflow_version w where w.name = p_workflow order by w.registered_at desc limit 1;
+  if not found then
+    raise exception using errcode = 'LS404', detail = 'not_found', message = 'no process has registered ' || p_workflow,
+      hint = 'start a worker that imports it once; its shape stays registered';
+  end if;
+  select s.run_id, s.created, s.differs into run_id, created, conflict
+    from lockstep.submit_joined(array[v_id], array[p_workflow], array[v_kind], array[v_version], array[null::text], array[p_key],
+      array[p_input::text], array[p_priority], array[(extract(epoch from p_delay) * 1000)::bigint], array[p_tags::text],
+      array[(extract(epoch from p_deadline) * 1000)::bigint], array[null::int], array[null::bigint], array[null::bigint],
+      array[null::text], array[null::int], array[null::uuid], array[null::int], '{}', '{}', '{}') s;
+end
+$$;
