@@ -46,7 +46,7 @@ export const ERRORS = {
   },
   unauthorized: { status: 401, retry: 'never', sqlstate: null, meaning: 'No valid token.' },
   forbidden: { status: 403, retry: 'never', sqlstate: null, meaning: 'The token does not allow this route.' },
-  not_found: { status: 404, retry: 'never', sqlstate: null, meaning: 'The named thing does not exist.' },
+  not_found: { status: 404, retry: 'never', sqlstate: 'LS404', meaning: 'The named thing does not exist.' },
   no_such_route: { status: 404, retry: 'never', sqlstate: null, meaning: 'No route has this path.' },
   method_not_allowed: {
     status: 405,

@@ -16,6 +16,12 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   staged: 'queue_name',
   kv: 'ns',
   request: 'id',
+  workflow_version: null,
+  node: 'run_id',
+  step: 'run_id',
+  signal: 'run_id',
+  run_key: 'workflow',
+  run_limit: 'want',
   migration: null,
 }
 

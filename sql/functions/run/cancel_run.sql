@@ -14,7 +14,7 @@ declare
   v_now timestamptz;
 begin
   perform lockstep._demand_read_committed();
-  select * into v_root from node n where n.run_id = p_run and n.ordinal = 0 for update;
+  select * into v_root from node n where n.run_id = p_run and n.ordinal = 0 for no key update;
   if not found then
     return 'not_found';
   end if;
