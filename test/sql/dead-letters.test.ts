@@ -268,3 +268,35 @@ test('bulk removal takes a filter; the letters of one message go by its address'
   assert.deepEqual(namesOf(await listDeadLetters(database)), ['m3'])
   assert.equal(await purgeDeadLetters(database, everything('q')), 1)
 })
+
+test('messages buried by one call keep each its own error; one without takes the first of the call', async (t) => {
+  const own = await createTestDatabase(t)
+  await push(
+    own.database,
+    ['m1', 'm2', 'm3', 'm4'].map((name) => item('q', name === 'm4' ? 'b' : 'a', name)),
+  )
+  const leased = (await pop(own.database, popOf('q', 'g'))).answers.flat()
+  const errors: Readonly<Record<string, string | null>> = { m1: 'no m1', m2: null, m3: 'no m3', m4: 'no m4' }
+  const acks = leased.map((one) => ackOf(one, 'dlq', { error: errors[one.transactionId] ?? null }))
+  await ack(own.database, [acks.toReversed()])
+  const letters = await listDeadLetters(own.database)
+  const told = Object.fromEntries(letters.map(({ transactionId, error }) => [transactionId, error]))
+  assert.deepEqual(told, { m1: 'no m1', m2: 'no m3', m3: 'no m3', m4: 'no m4' })
+})
+
+test('ten thousand messages of one lane are buried by one call, without a step per pair of them', async (t) => {
+  const own = await createTestDatabase(t)
+  const names = Array.from({ length: 10_000 }, (_, at) => `m${at}`)
+  await push(
+    own.database,
+    names.map((name) => item('q', 'a', name)),
+  )
+  const leased = (await pop(own.database, popOf('q', 'g', { batch: 10_000 }))).answers.flat()
+  assert.equal(leased.length, 10_000)
+  // A square of 10,000 took longer than the statement may.
+  const [results] = await ack(own.database, [leased.map((one) => ackOf(one, 'dlq', { error: one.transactionId }))])
+  assert.ok(results?.every(({ dlq }) => dlq))
+  const letters = await listDeadLetters(own.database, { limit: 1_000 })
+  assert.equal(letters.length, 1_000)
+  assert.ok(letters.every(({ transactionId, error }) => transactionId === error))
+})

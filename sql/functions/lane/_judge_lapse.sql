@@ -16,7 +16,7 @@ begin
   v_lane.crashes := p_lane.crashes + 1;
   if v_lane.crashes > p_queue.crash_limit and not v_wide then
     perform lockstep._bury(p_queue, p_group_name, p_lane.partition_id, array[p_lane.committed], 'crashed',
-      'lease lapsed ' || v_lane.crashes || ' times: no worker finished this message', v_lane.failures, v_lane.crashes, p_now);
+      array['lease lapsed ' || v_lane.crashes || ' times: no worker finished this message'], v_lane.failures, v_lane.crashes, p_now);
     v_lane.committed := p_lane.committed + 1;
     v_lane.crashes := 0;
     v_lane.failures := 0;

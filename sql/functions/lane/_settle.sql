@@ -42,7 +42,7 @@ begin
     select * into v_walk
       from lockstep._walk_exhausted(p_offset, p_status, p_error, v_nack, v_top, v_kind = 'failed' or v_failures >= p_queue.retry_limit);
     buried := lockstep._bury(p_queue, p_group_name, p_lane.partition_id, v_walk.dead,
-      case when v_kind = 'dlq' then 'forced' else 'failed' end, v_walk.reason, v_failures, v_crashes, p_now);
+      case when v_kind = 'dlq' then 'forced' else 'failed' end, v_walk.reasons, v_failures, v_crashes, p_now);
     v_cursor := v_walk.past;
     v_failures := case when v_walk.keeps_budget then v_failures else 0 end;
     v_crashes := 0;
