@@ -1,5 +1,5 @@
 // Row locks: FOR UPDATE only where a row is deleted or replaced (everything else: FOR NO KEY UPDATE, which lets foreign
-// shares pass), and a locking statement names exactly one queue, namespace or run by equality (SQL.md D2), in an order.
+// shares pass), and a locking statement names exactly one queue, namespace or run by equality (docs/decisions/0001), in an order.
 import type { Fault } from '../source/fault.ts'
 import { cutSql, statementsOf } from '../source/sql.ts'
 import type { Tree } from '../source/tree.ts'
@@ -18,6 +18,15 @@ export const FOR_UPDATE_ALLOWED: Readonly<Record<string, string>> = {
   'sql/functions/queue/purge_dead_letters.sql': 'the rows are deleted',
   'sql/functions/queue/redrive_dead_letter.sql': 'the row is deleted',
   'sql/functions/queue/redrive_dead_letters.sql': 'the rows are deleted',
+}
+
+/** Where a locking statement may span runs, and why. */
+export const MANY_ALLOWED: Readonly<Record<string, string>> = {
+  'sql/functions/run/_claim_ready.sql':
+    'a claim takes what is due, whosever run it is; SKIP LOCKED, so it waits for nobody',
+  'sql/functions/run/_claim_limited.sql': 'the same, under the limit that it holds',
+  'sql/functions/run/_lock_nodes.sql':
+    'jobs end in one set, sorted by run; across machines the caller sends one call per machine',
 }
 
 const LOCK = /\bfor\s+(no\s+key\s+update|key\s+share|update|share)\b/g
@@ -47,6 +56,7 @@ export function checkSqlLocks(
         const table = match[1] ?? ''
         const column = DISTRIBUTED_BY[table]
         if (column === undefined || column === null) continue
+        if (MANY_ALLOWED[file.path] !== undefined) continue
         if (!new RegExp(`\\b${column}\\s*=\\s*(?!any\\b|all\\b)\\S`).test(statement.text)) {
           faults.push({
             path: file.path,

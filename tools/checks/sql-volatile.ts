@@ -1,6 +1,6 @@
 // No volatile function inside an UPDATE, a DELETE or a WHERE: the clock, a version, a uuid is drawn into a variable
 // first. There it would not bound an index scan, would not be judged again after a lock, and no distributed PostgreSQL
-// would take it (SQL.md A6, A8, D3).
+// would take it.
 import type { Fault } from '../source/fault.ts'
 import { cutSql, statementsOf } from '../source/sql.ts'
 import type { Tree } from '../source/tree.ts'

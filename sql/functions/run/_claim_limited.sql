@@ -20,7 +20,7 @@ begin
   ordinals := '{}';
   for v_limit in
     select * from run_limit l where l.want = any (p_wants) and l.available_at <= p_now
-     order by l.available_at limit 64 for no key update skip locked
+     order by l.available_at, l.want, l.key limit 64 for no key update skip locked
   loop
     exit when cardinality(runs) >= p_left;
     select count(*) into v_live from node n
