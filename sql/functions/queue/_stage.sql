@@ -24,7 +24,7 @@ declare
   v_row record;
 begin
   select array_agg(w.seconds order by i.ord), array_agg(q.id order by i.ord),
-         array_agg(case when i.tx is not null and w.seconds > 0 then sha256(convert_to(i.partition || ':' || i.tx, 'UTF8')) end order by i.ord),
+         array_agg(case when i.tx is not null and w.seconds > 0 then sha256(convert_to(length(i.partition) || ':' || i.partition || i.tx, 'UTF8')) end order by i.ord),
          array_agg(q.max_size > 0 and lockstep._waiting(q.id) + (select count(*) from staged s where s.queue_name = q.name)
            + i.nth > q.max_size order by i.ord)
     into v_window, v_queue_id, v_key, v_full
@@ -46,7 +46,7 @@ begin
     for v_row in
       select i.ord::int as item, i.queue, i.partition, i.seq, own.seq is not null as staged, i.is_full,
              coalesce(m.id, other.id) as first_id, coalesce(m.payload, other.payload) <> i.payload as differs,
-             m.id is not null and own.seq is not null as unwanted
+             own.seq is not null as unwanted
         from unnest(p_queue, p_partition, p_transaction_id, p_payload, v_seq, v_key, v_full, v_queue_id, v_window)
              with ordinality i(queue, partition, tx, payload, seq, key, is_full, queue_id, seconds, ord)
         left join lateral (
