@@ -92,10 +92,10 @@ test('a fresh install, a stepwise upgrade, a replaced set of functions and the p
   const replaced = await createTestDatabase(t, { migrated: false })
   await migrate(replaced.database, {
     source: withFunctions('0.0.1', (files) => [
-      ...files.filter((file) => !file.path.includes('/tx_hash.sql')),
+      ...files.filter((file) => !file.path.includes('/open_request.sql')),
       {
-        path: 'functions/queue/tx_hash.sql',
-        text: 'create function lockstep.tx_hash(p_x int) returns int language sql as $$ select 1 $$;',
+        path: 'functions/request/open_request.sql',
+        text: 'create function lockstep.open_request(p_x int) returns int language sql as $$ select 1 $$;',
       },
       probe('p_x int) returns int', 'select 1'),
     ]),
