@@ -222,7 +222,7 @@ test('a step that meets an open transaction with its id waits no longer than the
   await user.sql('commit')
   await holder.sql('commit')
   const [again] = await transaction(own.database, [step('id 2')])
-  assert.ok(again !== 'deferred' && again?.success === false && again.reason === 'duplicate')
+  assert.ok(again !== undefined && again !== 'deferred' && !again.success && again.reason === 'duplicate')
   const names = (await drain(own, 'q', 'g')).map((one) => one.transactionId)
   assert.deepEqual(
     names.filter((name) => /^(id|held)/.test(name)),

@@ -1,7 +1,7 @@
 // What must be true of the tables after any history whatsoever, whoever ran beside whom. A query that answers a row names a
 // broken law; the queries read only and know nothing of how the functions work.
 import assert from 'node:assert/strict'
-import type { TestDatabase } from '../../src/testing/database.ts'
+import { administer, type TestDatabase } from '../../src/testing/database.ts'
 
 /** `of` narrows a table to one queue, or to nothing. */
 const LAWS: Readonly<Record<string, (of: (alias: string) => string) => string>> = {
@@ -65,10 +65,11 @@ export async function assertSound(own: Pick<TestDatabase, 'database'>, queue?: s
   }
 }
 
-/** Deadlocks that PostgreSQL had to break in this database; a session's are counted when it has ended. */
-export async function deadlocks(own: Pick<TestDatabase, 'database'>): Promise<number> {
-  const found = await own.database.pool.query<{ n: string }>(
-    'select deadlocks as n from pg_stat_database where datname = current_database()',
+/** Deadlocks that PostgreSQL had to break in this database. Ends its pool: a session's are counted when it has ended. */
+export async function deadlocks(own: TestDatabase): Promise<number> {
+  await own.database.close()
+  const found = await administer((client) =>
+    client.query<{ n: string }>('select deadlocks as n from pg_stat_database where datname = $1', [own.name]),
   )
   return Number(found.rows[0]?.n)
 }
