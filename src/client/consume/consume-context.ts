@@ -5,6 +5,7 @@ import { ackOutcome, type AckOutcome } from '../ack-input.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
+import type { StopSwitch } from './stop-switch.ts'
 import type { InvalidIssue } from '../standard-schema.ts'
 import type { Transport } from '../transport.ts'
 
@@ -23,8 +24,8 @@ export interface ConsumeContext {
   readonly attempts: Attempts
   readonly log: Logger
   readonly plan: Plan
-  readonly stopping: AbortSignal
-  readonly abandoned: AbortSignal
+  readonly stopping: StopSwitch
+  readonly abandoned: StopSwitch
   /** Null: a message that its schema refuses is dead-lettered. */
   readonly onInvalid: ((message: InvalidMessage) => unknown) | null
   /** Says once per consumer that a handler left its message alone. */

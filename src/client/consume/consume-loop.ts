@@ -6,6 +6,7 @@ import type { Delivery } from '../../protocol/message.ts'
 import { errorLine } from '../logger.ts'
 import { budgetOf, type Budget } from './budget.ts'
 import type { ConsumeContext } from './consume-context.ts'
+import { pauseUnless } from './stop-switch.ts'
 
 export interface ConsumeResult {
   /** Messages that were finished with: completed, or dead-lettered after their last failure. */
@@ -25,24 +26,10 @@ interface Shared {
   readonly work: Work
   readonly batch: number
   readonly budget: Budget
-  /** Ends the workers; `stopping` of the context follows it. */
+  /** Ends the workers, for the first reason that was given. */
   readonly end: (reason: ConsumeResult['reason']) => void
-  readonly ended: AbortSignal
   busy: number
   lastMessageAt: number
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }
 
 /** Milliseconds left before the consumer counts as idle; null without idleMillis, or while somebody works. */
@@ -68,7 +55,14 @@ async function popOnce(shared: Shared, batch: number): Promise<readonly Delivery
     leaseSeconds: plan.leaseSeconds,
     start: plan.start,
   }
-  return context.transport.pop(call, shared.ended)
+  // One of its own for each pop: a signal that lives as long as the consumer would gather what hangs on it.
+  const given = new AbortController()
+  const forget = context.stopping.onThrown(() => given.abort())
+  try {
+    return await context.transport.pop(call, given.signal)
+  } finally {
+    forget()
+  }
 }
 
 /** One claim and its work. False when there was nothing. */
@@ -93,13 +87,14 @@ async function turn(shared: Shared, taken: number): Promise<boolean> {
 }
 
 async function worker(shared: Shared): Promise<void> {
-  const { context, budget, ended } = shared
+  const { context, budget } = shared
+  const { stopping } = context
   let pauseMs = FIRST_PAUSE_MS
-  while (!ended.aborted) {
+  while (!stopping.thrown) {
     const taken = budget.take(shared.batch)
     if (taken === null) return shared.end('limit')
     if (taken === 0) {
-      await Promise.race([budget.changed(), pause(LONGEST_PAUSE_MS, ended)])
+      await Promise.race([budget.changed(), pauseUnless(stopping, LONGEST_PAUSE_MS)])
       continue
     }
     try {
@@ -107,7 +102,7 @@ async function worker(shared: Shared): Promise<void> {
       pauseMs = FIRST_PAUSE_MS
       if (found) continue
       if (idleLeft(shared) === 0) return shared.end('idle')
-      if (context.plan.wait === false) await pause(EMPTY_PAUSE_MS, ended)
+      if (context.plan.wait === false) await pauseUnless(stopping, EMPTY_PAUSE_MS)
     } catch (error) {
       if (!(error instanceof LockstepError) || error.retry === 'never') throw error
       if (idleLeft(shared) === 0) return shared.end('idle')
@@ -115,32 +110,25 @@ async function worker(shared: Shared): Promise<void> {
         { queue: context.plan.definition.name, code: error.code, error: errorLine(error) },
         'a poll failed; trying again',
       )
-      await pause(pauseMs, ended)
+      await pauseUnless(stopping, pauseMs)
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
   }
 }
 
-/** `stop` is the controller whose signal is the context's `stopping`. */
-export async function consumeLoop(
-  context: ConsumeContext,
-  stop: AbortController,
-  batch: number,
-  work: Work,
-): Promise<ConsumeResult> {
+export async function consumeLoop(context: ConsumeContext, batch: number, work: Work): Promise<ConsumeResult> {
   let reason: ConsumeResult['reason'] = 'stopped'
-  const { plan } = context
+  const { plan, stopping } = context
   const shared: Shared = {
     context,
     work,
     batch,
     budget: budgetOf(plan.limit, plan.concurrency),
     end(why) {
-      if (stop.signal.aborted) return
+      if (stopping.thrown) return
       reason = why
-      stop.abort()
+      stopping.throw()
     },
-    ended: stop.signal,
     busy: 0,
     lastMessageAt: performance.now(),
   }
@@ -149,7 +137,7 @@ export async function consumeLoop(
       await worker(shared)
     } catch (error) {
       // The others drain; the fault is the loop's result.
-      stop.abort()
+      stopping.throw()
       throw error
     }
   })

@@ -6,15 +6,15 @@ import type { Ended } from './settle.ts'
 export async function runHandler(context: ConsumeContext, work: () => unknown): Promise<Ended> {
   const { abandoned, log, plan } = context
   let left = false
-  if (abandoned.aborted) return { how: 'abandoned' }
+  if (abandoned.thrown) return { how: 'abandoned' }
   return new Promise((resolve) => {
     const leave = (): void => {
       left = true
       resolve({ how: 'abandoned' })
     }
-    abandoned.addEventListener('abort', leave, { once: true })
+    const forget = abandoned.onThrown(leave)
     const end = (ended: Ended): void => {
-      abandoned.removeEventListener('abort', leave)
+      forget()
       resolve(ended)
     }
     const run = async (): Promise<void> => {

@@ -2,6 +2,7 @@
 // waited long enough abandons the handlers that still run.
 import { consumeLoop, type ConsumeResult, type Work } from './consume-loop.ts'
 import type { ConsumeContext } from './consume-context.ts'
+import { stopSwitch } from './stop-switch.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
@@ -38,27 +39,27 @@ function warnOnce(log: Logger, queue: string): () => void {
 
 export function startConsumer(parts: ConsumerParts): Consumer {
   const { transport, attempts, log, plan, options } = parts
-  const stopping = new AbortController()
-  const abandoned = new AbortController()
+  const stopping = stopSwitch()
+  const abandoned = stopSwitch()
   const context: ConsumeContext = {
     transport,
     attempts,
     log,
     plan,
-    stopping: stopping.signal,
-    abandoned: abandoned.signal,
+    stopping,
+    abandoned,
     onInvalid: options.onInvalid ?? null,
     warnUntouched: warnOnce(log, plan.definition.name),
   }
-  const stop = (): void => stopping.abort()
+  const stop = (): void => stopping.throw()
   if (options.signal?.aborted === true) stop()
   options.signal?.addEventListener('abort', stop, { once: true })
   const run = async (): Promise<ConsumeResult> => {
     try {
-      return await consumeLoop(context, stopping, parts.batch, parts.work(context))
+      return await consumeLoop(context, parts.batch, parts.work(context))
     } finally {
       options.signal?.removeEventListener('abort', stop)
     }
   }
-  return { stop, abandon: () => abandoned.abort(), done: run() }
+  return { stop, abandon: () => abandoned.throw(), done: run() }
 }

@@ -65,7 +65,7 @@ export async function workEach(
     for (const lane of lanes) {
       for (const delivery of lane.deliveries) {
         if (lane.lost.signal.aborted) break
-        if (stopping.aborted) {
+        if (stopping.thrown) {
           unstarted.push(delivery)
           break
         }
