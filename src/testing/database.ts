@@ -2,6 +2,7 @@
 // always. A failed test's database is kept and named; everybody else's is gone when its test ends.
 import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { migrate } from '../db/migrate/migrate.ts'
 import { packageSource } from '../db/migrate/schema-source.ts'
@@ -48,10 +49,13 @@ export async function createTestDatabase(
   let dropping: Promise<void> | null = null
 
   async function close(): Promise<void> {
-    await Promise.all([database.close(), ...clients.map((client) => client.end().catch(() => {}))])
+    // A client that a test never gave back would keep its pool from ending; its connection is gone by then.
+    const ending = Promise.all([database.close(), ...clients.map((client) => client.end().catch(() => {}))])
+    const ended = new AbortController()
+    await Promise.race([ending, sleep(1_000, undefined, { signal: ended.signal }).catch(() => {})])
+    ended.abort()
   }
   async function dropOnce(): Promise<void> {
-    // Checked-out clients of a test that went wrong would keep the pool from ending; the server ends them.
     await administer((client) => client.query(`drop database if exists ${name} with (force)`))
     await close()
   }
