@@ -63,14 +63,22 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** Processor seconds a process has used so far; NaN where the system does not tell. */
+/** Processor seconds that a process and its children have used so far; NaN where the system does not tell. */
 export function cpuSeconds(pid: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / 100
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    return [String(pid), ...children].filter((one) => one !== '').reduce((sum, one) => sum + ownCpuSeconds(one), 0)
   } catch {
     return Number.NaN
+  }
+}
+
+function ownCpuSeconds(pid: string): number {
+  try {
+    // Nanoseconds on a processor; exact, unlike the ticks of `stat`.
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e9
+  } catch {
+    // Ended meanwhile.
+    return 0
   }
 }

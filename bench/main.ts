@@ -74,14 +74,14 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
     const measured: Measured[] = []
     for (const row of rows) {
       const one = await measure(
-        { connectionString: postgres.connectionString, seconds, load, broker, echo },
+        { connectionString: postgres.connectionString, postgresPid: postgres.pid, seconds, load, broker, echo },
         row,
         `bench-${row.name}`,
       )
       measured.push(one)
       const { figures } = one.outcome
       console.error(
-        `${row.name.padEnd(20)} ${one.rate.toFixed(0).padStart(8)} ${row.unit.padEnd(15)} p50 ${figures.p50.toFixed(2)} p99 ${figures.p99.toFixed(2)} cpu ${one.outcome.cpu.toFixed(2)}/${one.brokerCpu.toFixed(2)}${figures.errors > 0 ? ` ERRORS ${figures.errors}: ${figures.firstError ?? ''}` : ''}`,
+        `${row.name.padEnd(20)} ${one.rate.toFixed(0).padStart(8)} ${row.unit.padEnd(15)} p50 ${figures.p50.toFixed(2)} p99 ${figures.p99.toFixed(2)} cpu us/unit ${one.cpu.load.toFixed(1)} / ${one.cpu.broker.toFixed(1)} / ${one.cpu.postgres.toFixed(1)}${figures.errors > 0 ? ` ERRORS ${figures.errors}: ${figures.firstError ?? ''}` : ''}`,
       )
     }
     const date = new Date().toISOString().slice(0, 10)

@@ -10,7 +10,18 @@ export interface ReportHead {
   readonly seconds: number
 }
 
-const HEAD = ['row', 'what', 'rate', 'to reach', 'reached', 'p50 ms', 'p99 ms', 'ratio', 'cpu load / broker', 'errors']
+const HEAD = [
+  'row',
+  'what',
+  'rate',
+  'to reach',
+  'reached',
+  'p50 ms',
+  'p99 ms',
+  'ratio',
+  'cpu µs per unit: load / broker / PostgreSQL',
+  'errors',
+]
 
 export function report(head: ReportHead, measured: readonly Measured[]): string {
   const { machine } = head
@@ -23,7 +34,7 @@ export function report(head: ReportHead, measured: readonly Measured[]): string 
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}
 - PostgreSQL, broker and load generator share these cores; payload about 200 bytes; window ${head.seconds} s after 1 s of warm-up, one run each
-- "ratio" divides by rows of the same run; "cpu" is processor seconds per second of the load process and of the broker
+- "ratio" divides by rows of the same run; cpu is what the processes spent in the window, so the parts add up to what the cores can give
 
 ${table}
 
@@ -50,7 +61,7 @@ function cells(one: Measured, all: readonly Measured[]): string[] {
     figures.p50.toFixed(2),
     figures.p99.toFixed(2),
     ratios.join(', '),
-    `${outcome.cpu.toFixed(2)}${row.server === 'broker' ? ` / ${one.brokerCpu.toFixed(2)}` : ''}`,
+    `${one.cpu.load.toFixed(1)} / ${row.server === 'broker' ? one.cpu.broker.toFixed(1) : '-'} / ${one.cpu.postgres.toFixed(1)}`,
     figures.errors === 0
       ? '0'
       : `${figures.errors}: ${(figures.firstError ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ')}`,

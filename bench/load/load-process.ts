@@ -34,6 +34,8 @@ async function run(job: Job): Promise<Reply> {
   try {
     const tally = await load(job, () => {
       before = process.cpuUsage()
+      process.send?.('begun')
+      setTimeout(() => process.send?.('over'), (job.warmupSeconds + job.seconds) * 1000).unref()
       return startTally(job.warmupSeconds, job.seconds)
     })
     const used = process.cpuUsage(before)

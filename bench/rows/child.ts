@@ -7,7 +7,8 @@ import type { Job, Outcome, Reply } from '../load/job.ts'
 
 export interface Child {
   readonly pid: number
-  run(job: Job): Promise<Outcome>
+  /** `read` is called when the window begins and when it ends; `used` is the difference. */
+  run(job: Job, read: () => readonly number[]): Promise<{ readonly outcome: Outcome; readonly used: readonly number[] }>
   stop(): Promise<void>
 }
 
@@ -16,16 +17,29 @@ export function startChild(path: string): Child {
   const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   return {
     pid: child.pid ?? 0,
-    run: (job) =>
+    run: (job, read) =>
       new Promise((resolve, reject) => {
+        let before = read()
+        let after = before
         const onExit = (code: number | null): void =>
           reject(new Error(`the load process ended with ${code ?? 'a signal'}`))
-        child.once('exit', onExit)
-        child.once('message', (reply: Reply) => {
+        const onReply = (reply: Reply | 'begun' | 'over'): void => {
+          if (reply === 'begun') {
+            before = read()
+            return
+          }
+          // Connections that end after the window take their processes' figures with them.
+          if (reply === 'over') {
+            after = read()
+            return
+          }
           child.off('exit', onExit)
-          if (reply.ok) resolve(reply.outcome)
+          child.off('message', onReply)
+          if (reply.ok) resolve({ outcome: reply.outcome, used: after.map((value, at) => value - (before[at] ?? 0)) })
           else reject(new Error(reply.error))
-        })
+        }
+        child.once('exit', onExit)
+        child.on('message', onReply)
         child.send(job)
       }),
     stop: () => ended(child, () => child.disconnect()),

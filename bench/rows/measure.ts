@@ -6,6 +6,7 @@ import type { Row } from './row.ts'
 
 export interface Bench {
   readonly connectionString: string
+  readonly postgresPid: number
   readonly seconds: number
   readonly load: Child
   /** Null when no row of the run needs one. */
@@ -20,8 +21,8 @@ export interface Measured {
   /** Of the broker: highest resident memory seen, and before the row. */
   readonly brokerBytes: number
   readonly brokerBytesBefore: number
-  /** Processor seconds of the broker per second. */
-  readonly brokerCpu: number
+  /** Processor microseconds per unit, from the first request to the last, preparation of the row not included. */
+  readonly cpu: { readonly load: number; readonly broker: number; readonly postgres: number }
 }
 
 const WARMUP_SECONDS = 1
@@ -31,8 +32,6 @@ export async function measure(bench: Bench, row: Row, queue: string): Promise<Me
   if (row.options !== undefined) await configure(url, queue, row.options)
   const pid = bench.broker?.pid ?? 0
   const brokerBytesBefore = residentBytes(pid)
-  const cpuBefore = cpuSeconds(pid)
-  const started = performance.now()
   let brokerBytes = brokerBytesBefore
   const watch = setInterval(() => (brokerBytes = Math.max(brokerBytes, residentBytes(pid))), 100)
   const job: Job = {
@@ -47,15 +46,21 @@ export async function measure(bench: Bench, row: Row, queue: string): Promise<Me
     partitions: row.partitions,
   }
   try {
-    const outcome = await bench.load.run(job)
-    const elapsed = (performance.now() - started) / 1000
+    const { outcome, used } = await bench.load.run(job, () => [cpuSeconds(pid), cpuSeconds(bench.postgresPid)])
+    const { units, seconds } = outcome.figures
+    const perUnit = (cpuPerSecond: number): number => (cpuPerSecond * 1e6 * seconds) / units
+    const elapsed = seconds + WARMUP_SECONDS
     return {
       row,
-      rate: row.unit.endsWith('/s') ? outcome.figures.units / outcome.figures.seconds : outcome.figures.units,
+      rate: row.unit.endsWith('/s') ? units / seconds : units,
       outcome,
       brokerBytes,
       brokerBytesBefore,
-      brokerCpu: (cpuSeconds(pid) - cpuBefore) / elapsed,
+      cpu: {
+        load: perUnit(outcome.cpu),
+        broker: perUnit((used[0] ?? 0) / elapsed),
+        postgres: perUnit((used[1] ?? 0) / elapsed),
+      },
     }
   } finally {
     clearInterval(watch)

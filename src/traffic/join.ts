@@ -1,13 +1,18 @@
-// Joins concurrent requests of one verb into few calls: fire when idle, gather while busy, at most `calls` in flight. Each
-// request in a joined call succeeds or fails alone: when the call itself fails and certainly changed nothing, every request
-// runs again by itself. The line is bounded by weight. Nothing is held back by a timer.
+// Joins concurrent requests of one verb into few calls: fire when idle, gather while busy, at most `calls` in flight that go
+// on as usual; one that lasts (it waits for a lock) makes room for another, up to `most`. Each request in a joined call
+// succeeds or fails alone: when the call itself fails and certainly changed nothing, every request runs again by itself.
+// The line is bounded by weight. Nothing is held back by a timer.
 import { LockstepError } from '../protocol/errors.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 
 export interface JoinOptions<In, Out> {
   /** One call; the outcomes are aligned with the inputs. 'again' puts that input at the head of the line. */
   readonly run: (inputs: readonly In[]) => Promise<readonly (Out | 'again')[]>
+  /** Few: what shares a call shares its fixed costs and its commit. Steps at 64 in flight cost PostgreSQL 270 µs each in
+   * calls of 8 and 200 in calls of 20. */
   readonly calls: number
+  /** In flight at most, those that last included; default `calls`. */
+  readonly most?: number
   /** Inputs of one call, and their weight. */
   readonly size: number
   readonly weightOf: (input: In) => number
@@ -46,11 +51,15 @@ const SHARED_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'schema_outdated',
 ])
 
+/** Longer than any call takes that does not wait for a lock. */
+const LASTING_MS = 100
+
 export function createJoiner<In, Out>(options: JoinOptions<In, Out>): Joiner<In, Out> {
   const { run, keysOf } = options
   let line: Entry<In, Out>[] = []
   let lineWeight = 0
   let inFlight = 0
+  let lasting = 0
   let scheduled = false
   let idlers: (() => void)[] = []
   const counters = { calls: 0, inputs: 0, splits: 0 }
@@ -67,16 +76,20 @@ export function createJoiner<In, Out>(options: JoinOptions<In, Out>): Joiner<In,
     })
   }
 
+  function hasRoom(): boolean {
+    return inFlight - lasting < options.calls && inFlight < (options.most ?? options.calls)
+  }
+
   // One turn of the event loop later, so that all requests read in this turn travel together.
   function schedule(): void {
-    if (scheduled || inFlight >= options.calls || line.length === 0) return
+    if (scheduled || !hasRoom() || line.length === 0) return
     scheduled = true
     setImmediate(fire)
   }
 
   function fire(): void {
     scheduled = false
-    while (inFlight < options.calls && line.length > 0) {
+    while (hasRoom() && line.length > 0) {
       const batch = keysOf ? takeDisjoint() : take()
       inFlight += 1
       void call(batch)
@@ -122,11 +135,19 @@ export function createJoiner<In, Out>(options: JoinOptions<In, Out>): Joiner<In,
   async function call(batch: readonly Entry<In, Out>[]): Promise<void> {
     counters.calls += 1
     counters.inputs += batch.length
+    let lasts = false
+    const timer = setTimeout(() => {
+      lasts = true
+      lasting += 1
+      schedule()
+    }, LASTING_MS)
     try {
       deliver(batch, await run(batch.map((entry) => entry.input)))
     } catch (error) {
       await failed(batch, error)
     }
+    clearTimeout(timer)
+    if (lasts) lasting -= 1
     inFlight -= 1
     if (line.length > 0) fire()
     else if (inFlight === 0) settleIdlers()

@@ -69,6 +69,7 @@ const CALLS_PER_VERB = 2
 export function createTraffic(options: TrafficOptions): Traffic {
   const { database, onFault = () => {}, onCommitted = () => {} } = options
   const calls = options.callsPerVerb ?? CALLS_PER_VERB
+  const most = Math.max(calls, Math.floor(options.connections / 2))
   const admission = createAdmission(options.connections, LIMITS.waitingCalls)
   const floors = createFloors()
   const names = createQueueNames()
@@ -110,6 +111,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
   const pushes = createJoiner<readonly PushItem[], readonly PushResult[]>({
     calls,
+    most,
     size: PUSHED_ITEMS_PER_CALL,
     weight: BYTES_PER_CALL,
     weightOf: pushWeight,
@@ -132,6 +134,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
   const acks = createJoiner<readonly AckItem[], readonly AckResult[]>({
     calls,
+    most,
     size: ACKS_PER_CALL,
     weight: ACKS_PER_CALL,
     weightOf: (items) => items.length,
@@ -154,7 +157,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   const steps = createJoiner<TransactionRequest, TransactionResult>({
-    calls: Math.max(calls, Math.floor(options.connections / 2)),
+    calls,
+    most,
     size: LIMITS.transactionsPerCall,
     weight: BYTES_PER_CALL,
     weightOf: stepWeight,
@@ -181,6 +185,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
   const states = createJoiner<readonly KvOperation[], KvAnswer>({
     calls,
+    most,
     size: 64,
     weight: LIMITS.kvOperations * 4,
     weightOf: (operations) => operations.length,
