@@ -79,7 +79,7 @@ async function acknowledge(
     const result = results[index]
     if (result === undefined) throw new LockstepError('internal', 'an ack has no answer')
     const outcome = ackOutcome(item, result)
-    if (outcome.success) attempts.acked(item, outcome.leaseReleased)
+    if (outcome.success) attempts.acked(item, outcome)
     else if (outcome.reason === 'lease_lost') attempts.leaseLost(item)
     return outcome
   })

@@ -103,7 +103,7 @@ function note(attempts: Attempts, operations: readonly OutgoingOperation[], resu
     if (operation.type !== 'ack') continue
     if (result.success) {
       const outcome = result.results[index]
-      attempts.acked(operation.item, outcome?.type === 'ack' && outcome.leaseReleased)
+      if (outcome?.type === 'ack') attempts.acked(operation.item, outcome)
     } else if (result.reason === 'lease_lost') attempts.leaseLost(operation.item)
     else attempts.lost(operation.item)
   }

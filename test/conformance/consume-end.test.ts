@@ -196,3 +196,38 @@ onBothWays('what can never succeed ends the consumer with its error', async ({ l
     { code: 'closed' },
   )
 })
+
+onBothWays(
+  'a renewed lease is never longer than the queue says, so a killed worker keeps nobody waiting longer',
+  async ({ lockstep, named, sql }) => {
+    const name = named('q')
+    const queue = lockstep.queue(name)
+    await queue.config({ leaseTime: 3 }).create()
+    await queue.push({ data: 1 })
+    await queue
+      .group('g')
+      .subscriptionMode('all')
+      .each()
+      .limit(1)
+      .consume(async () => {
+        const left = async (): Promise<number> => {
+          const [row] = await sql(
+            'select extract(epoch from l.lease_expires_at - lockstep.clock())::float8 as left from lockstep.lane l join lockstep.queue q on q.id = l.queue_id where q.name = $1',
+            [name],
+          )
+          return Number(row?.['left'])
+        }
+        let longest = 0
+        let renewals = 0
+        let before = await left()
+        await until('the lease was renewed twice', async () => {
+          const now = await left()
+          if (now > before) renewals += 1
+          longest = Math.max(longest, now)
+          before = now
+          return renewals >= 2
+        })
+        assert.ok(longest <= 3, `${longest} s`)
+      })
+  },
+)

@@ -142,14 +142,33 @@ onBothWays('an explicit ack in the handler is the last word, whatever autoAck sa
   const result = await queue
     .each()
     .limit(2)
-    .idleMillis(5_000)
     .consume(async (message) => {
       seen.push(message.data)
       if (seen.length === 1) await lockstep.ack(message, 'retry')
     })
-  assert.deepEqual(seen.slice(0, 1), [1])
-  assert.equal(result.consumed >= 1, true)
-  assert.equal(seen[1], 1, 'the message that was handed back comes again before the next')
+  assert.deepEqual([result.consumed, seen], [2, [1, 1, 2]], 'what was handed back comes again before the next')
+
+  await queue.push([3, 4, 5, 6].map((data) => ({ data })))
+  const batches: number[][] = []
+  const batched = await queue
+    .batch(4)
+    .limit(4)
+    .consume(async (messages) => {
+      batches.push(messages.map((message) => message.data))
+      if (batches.length > 1) return
+      await lockstep.ack(messages.slice(0, 2))
+      await lockstep.ack(messages.slice(2, 3), 'retry')
+    })
+  assert.deepEqual(
+    [batched.consumed, batches],
+    [
+      4,
+      [
+        [3, 4, 5, 6],
+        [5, 6],
+      ],
+    ],
+  )
 })
 
 onBothWays('autoAck(false) leaves the ack to the handler and says once when it forgets', async ({ another, named }) => {

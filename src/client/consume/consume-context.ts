@@ -28,6 +28,8 @@ export interface ConsumeContext {
   readonly abandoned: StopSwitch
   /** Null: a message that its schema refuses is dead-lettered. */
   readonly onInvalid: ((message: InvalidMessage) => unknown) | null
+  /** How long the consumer's leases are; looked up at most once. */
+  readonly leaseSeconds: () => Promise<number>
   /** Says once per consumer that a handler left its message alone. */
   readonly warnUntouched: () => void
 }

@@ -1,61 +1,49 @@
-// Keeps the lease of one pop alive while handlers run. Renewing stops with the handlers; a renewal that renewed nothing
-// means that somebody else may hold the messages, and is told at once. A renewal that fails is tried again at the next beat.
-import type { Logger } from '../logger.ts'
-import { errorLine } from '../logger.ts'
+// Keeps the lease of one pop alive while handlers run, each time for as long as it was given at first. Renewing stops with the
+// handlers, so a process that dies keeps nobody waiting longer than one lease. A renewal that renewed nothing means that
+// somebody else may hold the messages, and is told at once; one that fails is tried again at the next beat.
+import { errorLine, type Logger } from '../logger.ts'
 import type { Transport } from '../transport.ts'
 
 export interface LeaseKeeper {
   stop(): void
 }
 
-export interface Renewal {
-  readonly everyMs: number
-  readonly seconds: number
+export interface KeepOptions {
+  readonly leaseId: string
+  /** Milliseconds between renewals; 'auto' is a third of the lease, null lets it lapse. */
+  readonly interval: number | 'auto' | null
+  /** How long a lease is, asked only when a handler outlives the first beat. */
+  readonly leaseSeconds: () => Promise<number>
+  readonly onLost: () => void
 }
 
-/** A queue may have a lease as short as a second, and its length is not on the message: the first beat is early. */
-const UNKNOWN: Renewal = { everyMs: 10_000, seconds: 30 }
-const FIRST_BEAT_MS = 600
+/** A lease may be as short as a second. */
+const FIRST_BEAT_MS = 300
 
-export function renewalOf(interval: number | 'auto' | null, leaseSeconds: number | null): Renewal | null {
-  if (interval === null) return null
-  if (interval === 'auto') {
-    return leaseSeconds === null ? UNKNOWN : { everyMs: (leaseSeconds * 1_000) / 3, seconds: leaseSeconds }
-  }
-  return { everyMs: interval, seconds: leaseSeconds ?? Math.max(UNKNOWN.seconds, Math.ceil((interval * 3) / 1_000)) }
-}
-
-export function keepLease(
-  transport: Pick<Transport, 'renew'>,
-  log: Logger,
-  leaseId: string,
-  renewal: Renewal | null,
-  onLost: () => void,
-): LeaseKeeper {
-  if (renewal === null || leaseId === '') return { stop() {} }
+export function keepLease(transport: Pick<Transport, 'renew'>, log: Logger, options: KeepOptions): LeaseKeeper {
+  const { leaseId, interval, leaseSeconds, onLost } = options
+  if (interval === null || leaseId === '') return { stop() {} }
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
 
-  function schedule(delayMs: number): void {
-    timer = setTimeout(() => void beat(), delayMs)
-  }
-
   async function beat(): Promise<void> {
+    let everyMs = FIRST_BEAT_MS
     try {
-      const { renewed } = await transport.renew(leaseId, renewal?.seconds ?? UNKNOWN.seconds)
-      if (stopped) return
-      if (renewed === 0) {
-        onLost()
+      const seconds = await leaseSeconds()
+      everyMs = interval === 'auto' || interval === null ? (seconds * 1_000) / 3 : interval
+      const lasting = Math.max(seconds, Math.ceil((everyMs * 2) / 1_000))
+      if (!stopped && (await transport.renew(leaseId, lasting)).renewed === 0) {
+        if (!stopped) onLost()
         return
       }
     } catch (error) {
       if (stopped) return
       log.warn({ leaseId, error: errorLine(error) }, 'a lease could not be renewed; trying again')
     }
-    schedule(renewal?.everyMs ?? UNKNOWN.everyMs)
+    if (!stopped) timer = setTimeout(() => void beat(), everyMs)
   }
 
-  schedule(Math.min(FIRST_BEAT_MS, renewal.everyMs))
+  timer = setTimeout(() => void beat(), FIRST_BEAT_MS)
   return {
     stop() {
       stopped = true

@@ -20,7 +20,7 @@ const HAND_BACK: Settlement = { ack: 'retry', error: null }
 
 export function settle(ended: Ended, attempt: Attempt, autoAck: boolean): Settlement {
   if (attempt.leaseLost) return NOT_OURS
-  if (attempt.settled) return { ack: null, finished: true, held: !attempt.released, untouched: false }
+  if (attempt.settled) return { ack: null, finished: attempt.done, held: !attempt.released, untouched: false }
   if (ended.how === 'abandoned') return HAND_BACK
   if (ended.how === 'threw') {
     const lostCommit = ended.error instanceof LockstepError && ended.error.code === 'rolled_back'

@@ -37,6 +37,24 @@ function warnOnce(log: Logger, queue: string): () => void {
   }
 }
 
+/** What the plan names, else the queue's own leaseTime: a configure that names no option changes nothing and echoes all. */
+function leaseLength(transport: Transport, plan: Plan): () => Promise<number> {
+  let known: Promise<number> | null = plan.leaseSeconds === null ? null : Promise.resolve(plan.leaseSeconds)
+  async function look(): Promise<number> {
+    const call = { queue: plan.definition.name, namespace: null, task: null, options: {}, mode: 'merge' as const }
+    return (await transport.configure(call)).options.leaseTime
+  }
+  return async () => {
+    const looking = (known ??= look())
+    try {
+      return await looking
+    } catch (error) {
+      if (known === looking) known = null
+      throw error
+    }
+  }
+}
+
 export function startConsumer(parts: ConsumerParts): Consumer {
   const { transport, attempts, log, plan, options } = parts
   const stopping = stopSwitch()
@@ -49,6 +67,7 @@ export function startConsumer(parts: ConsumerParts): Consumer {
     stopping,
     abandoned,
     onInvalid: options.onInvalid ?? null,
+    leaseSeconds: leaseLength(transport, plan),
     warnUntouched: warnOnce(log, plan.definition.name),
   }
   const stop = (): void => stopping.throw()

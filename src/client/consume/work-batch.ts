@@ -5,7 +5,7 @@ import type { Attempt } from '../attempts.ts'
 import type { Message } from '../message.ts'
 import { settleAcks, type ConsumeContext } from './consume-context.ts'
 import { ackOf, laneBatches, type LaneBatch } from './lane-batch.ts'
-import { keepLease, renewalOf } from './lease-keeper.ts'
+import { keepClaim } from './keep-claim.ts'
 import { runHandler } from './run-handler.ts'
 import { settle, type Ended } from './settle.ts'
 import { refusedAck, validMessage } from './valid-message.ts'
@@ -20,8 +20,8 @@ interface LaneWork {
   /** What the handler gets of it. */
   readonly watched: readonly Watched[]
   readonly messages: readonly Message<unknown>[]
-  /** The first that its schema refuses; nothing behind it is handled now. */
-  readonly refused: { readonly delivery: Delivery; readonly ack: () => Promise<AckItem> } | null
+  /** The ack of the first that its schema refuses; nothing behind it is handled now. */
+  readonly refused: (() => Promise<AckItem>) | null
 }
 
 async function prepare(context: ConsumeContext, lane: LaneBatch): Promise<LaneWork> {
@@ -31,7 +31,7 @@ async function prepare(context: ConsumeContext, lane: LaneBatch): Promise<LaneWo
     const validated = await validMessage(context, delivery, lane.lost.signal)
     if (!validated.valid) {
       const { issues } = validated
-      return { lane, watched, messages, refused: { delivery, ack: async () => refusedAck(context, delivery, issues) } }
+      return { lane, watched, messages, refused: async () => refusedAck(context, delivery, issues) }
     }
     messages.push(validated.message)
     const held = { ...delivery, group: delivery.consumerGroup }
@@ -40,41 +40,50 @@ async function prepare(context: ConsumeContext, lane: LaneBatch): Promise<LaneWo
   return { lane, watched, messages, refused: null }
 }
 
-/** The lane's messages seen as one: settled when its last is, lost when a commit lost and nothing was settled. */
+/** The partition's messages seen as one. */
 function attemptOf(watched: readonly Watched[]): Attempt {
   const attempts = watched.map(({ attempt }) => attempt)
+  const last = attempts.at(-1)
+  const released = attempts.some((attempt) => attempt.released)
   return {
-    settled: attempts.at(-1)?.settled === true || attempts.some(({ released }) => released),
-    released: attempts.some(({ released }) => released),
+    settled: released || last?.settled === true,
+    done: last?.done === true,
+    released,
     lost: attempts.some(({ lost }) => lost),
     leaseLost: attempts.some(({ leaseLost }) => leaseLost),
   }
 }
 
-async function settleLane(context: ConsumeContext, work: LaneWork, ended: Ended): Promise<number> {
-  const { watched, refused } = work
-  const done = watched.findLastIndex(({ attempt }) => attempt.settled) + 1
-  const last = watched.at(-1)?.delivery
-  if (last !== undefined) {
-    const attempt = attemptOf(watched)
-    const touched = done > 0 && !context.plan.autoAck && ended.how === 'returned'
-    const settlement = settle(ended, touched ? { ...attempt, settled: true } : attempt, context.plan.autoAck)
-    if (settlement.ack === null) {
-      if (settlement.untouched) context.warnUntouched()
-      if (!settlement.finished || !settlement.held || refused === null) return settlement.finished ? watched.length : 0
-    } else {
-      const target = settlement.ack === 'completed' ? last : (watched[done]?.delivery ?? last)
-      const [outcome] = await settleAcks(context, [ackOf(target, settlement.ack, settlement.error)])
-      if (outcome?.success !== true) return done
-      if (settlement.ack !== 'completed') return done + (outcome.deadLettered ? 1 : 0)
-      if (refused === null || outcome.leaseReleased) return watched.length
-    }
+/** Settles what the handler had: how many are finished with, and whether the rest of the batch is still ours. */
+async function settleHandled(
+  context: ConsumeContext,
+  watched: readonly Watched[],
+  ended: Ended,
+): Promise<{ readonly finished: number; readonly held: boolean }> {
+  const last = watched.at(-1)
+  if (last === undefined) return { finished: 0, held: true }
+  // A completed message completes all before it.
+  const done = 1 + watched.findLastIndex(({ attempt }) => attempt.done)
+  const settlement = settle(ended, attemptOf(watched), context.plan.autoAck)
+  if (settlement.ack === null) {
+    if (settlement.untouched && done === 0) context.warnUntouched()
+    return { finished: settlement.finished ? watched.length : done, held: settlement.held }
   }
-  if (refused === null) return 0
-  const ack = await refused.ack()
+  const completes = settlement.ack === 'completed'
+  const { delivery } = completes ? last : (watched[done] ?? last)
+  const [outcome] = await settleAcks(context, [ackOf(delivery, settlement.ack, settlement.error)])
+  if (outcome?.success !== true) return { finished: done, held: false }
+  if (completes) return { finished: watched.length, held: !outcome.leaseReleased }
+  return { finished: done + (outcome.deadLettered ? 1 : 0), held: false }
+}
+
+async function settleLane(context: ConsumeContext, { watched, refused }: LaneWork, ended: Ended): Promise<number> {
+  const { finished, held } = await settleHandled(context, watched, ended)
+  if (refused === null || !held) return finished
+  const ack = await refused()
   const [outcome] = await settleAcks(context, [ack])
   const gone = outcome?.success === true && (ack.status === 'completed' || outcome.deadLettered)
-  return watched.length + (gone ? 1 : 0)
+  return finished + (gone ? 1 : 0)
 }
 
 export async function workBatch(
@@ -83,17 +92,11 @@ export async function workBatch(
   handler: (messages: readonly Message<unknown>[]) => unknown,
   finished: (count: number) => void,
 ): Promise<void> {
-  const { transport, plan, log, attempts } = context
+  const { attempts } = context
   const lanes = laneBatches(deliveries)
-  const keeper = keepLease(
-    transport,
-    log,
-    deliveries[0]?.leaseId ?? '',
-    renewalOf(plan.renewal, plan.leaseSeconds),
-    () => {
-      for (const lane of lanes) lane.lost.abort()
-    },
-  )
+  const keeper = keepClaim(context, deliveries, () => {
+    for (const lane of lanes) lane.lost.abort()
+  })
   try {
     const works = await Promise.all(lanes.map(async (lane) => prepare(context, lane)))
     const messages = works.flatMap((work) => work.messages)

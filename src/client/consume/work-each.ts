@@ -4,7 +4,7 @@ import type { AckItem, Delivery } from '../../protocol/message.ts'
 import type { Message } from '../message.ts'
 import { settleAcks, type ConsumeContext } from './consume-context.ts'
 import { ackOf, laneBatches, type LaneBatch } from './lane-batch.ts'
-import { keepLease, renewalOf } from './lease-keeper.ts'
+import { keepClaim } from './keep-claim.ts'
 import { runHandler } from './run-handler.ts'
 import { settle } from './settle.ts'
 import { refusedAck, validMessage } from './valid-message.ts'
@@ -49,17 +49,11 @@ export async function workEach(
   handle: HandleOne,
   finished: (count: number) => void,
 ): Promise<void> {
-  const { transport, plan, log, stopping } = context
+  const { stopping } = context
   const lanes = laneBatches(deliveries)
-  const keeper = keepLease(
-    transport,
-    log,
-    deliveries[0]?.leaseId ?? '',
-    renewalOf(plan.renewal, plan.leaseSeconds),
-    () => {
-      for (const lane of lanes) lane.lost.abort()
-    },
-  )
+  const keeper = keepClaim(context, deliveries, () => {
+    for (const lane of lanes) lane.lost.abort()
+  })
   const unstarted: Delivery[] = []
   try {
     for (const lane of lanes) {

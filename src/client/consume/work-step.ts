@@ -33,7 +33,11 @@ function watchingRequired(joined: JoinedTransaction): { readonly joined: JoinedT
 /** The step was rolled back: a failure of the message, or a hand-back that spends nothing. */
 async function undone(context: ConsumeContext, delivery: Delivery, lane: LaneBatch, ended: Ended): Promise<Handled> {
   if (ended.how === 'abandoned') lane.lost.abort()
-  const settlement = settle(ended, { settled: false, released: false, lost: false, leaseLost: false }, false)
+  const settlement = settle(
+    ended,
+    { settled: false, done: false, released: false, lost: false, leaseLost: false },
+    false,
+  )
   return settlement.ack === null ? settlement : sendAck(context, ackOf(delivery, settlement.ack, settlement.error))
 }
 

@@ -1,5 +1,5 @@
 // A user's own file, as his compiler sees it: strict, his own `lib`, every declaration of the package checked too. It is compiled
-// by user-types.test.ts and never run.
+// by user-project.test.ts and never run.
 import { Lockstep, queue, type CommitResult } from 'lockstep'
 
 export interface Order {
