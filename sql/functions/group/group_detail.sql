@@ -19,11 +19,14 @@ as $$
     join consumer_group g on g.queue_id = q.id and g.name = p_group
    cross join lateral (
      select l.*, greatest(p.log_start, coalesce(l.committed, p.log_start)) as cursor
-       from lane l
-       join partition p on p.queue_id = l.queue_id and p.id = l.partition_id
-      where l.queue_id = q.id and l.group_id = g.id
-      order by l.available_at is null, l.available_at, l.partition_id
-      limit p_limit) l
+       from (
+         (select * from lane w where w.queue_id = q.id and w.group_id = g.id and w.available_at is not null
+           order by w.available_at limit p_limit)
+         union all
+         (select * from lane d where d.queue_id = q.id and d.group_id = g.id and d.available_at is null
+           order by d.partition_id limit p_limit)
+         limit p_limit) l
+       join partition p on p.queue_id = l.queue_id and p.id = l.partition_id) l
     join partition p on p.queue_id = q.id and p.id = l.partition_id
    where q.deleted_at is null
    order by q.name, p.name

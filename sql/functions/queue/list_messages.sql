@@ -4,7 +4,8 @@
 -- idempotent how: reads only
 -- index used: queue_live_name, partition_pkey, partition_name_once, message_pkey
 -- Pages by offsets, never by instants: p_before (with one partition) is the offset of the last row of the page before;
--- p_skip skips rows. Only the partitions that were written last can hold the newest messages, so no more are read.
+-- p_skip skips rows. Only the partitions that were written last can hold the newest messages, so no more are read;
+-- with a status or an end of time the thousand written last are looked through (100,000 of them took 17 s).
 create or replace function lockstep.list_messages(
   p_queue text, p_partition text, p_namespace text, p_task text, p_status text, p_from timestamptz, p_to timestamptz,
   p_limit int, p_skip int, p_before bigint)
@@ -26,7 +27,7 @@ begin
          and (p_namespace is null or q.namespace = p_namespace) and (p_task is null or q.task = p_task)
          and (p_from is null or p.last_created_at >= p_from)
        order by p.last_created_at desc, q.id desc, p.id desc
-       limit case when p_status is null and p_to is null then p_limit + p_skip end
+       limit case when p_status is null and p_to is null then p_limit + p_skip else greatest(p_limit + p_skip, 1000) end
     )
     select h.queue_id, h.queue, h.namespace, h.task, h.id, h.name, m."offset", m.id, m.transaction_id, m.trace_id,
            m.producer_sub, m.payload, lockstep.instant_text(m.created_at),

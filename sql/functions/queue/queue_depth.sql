@@ -14,10 +14,9 @@ as $$
   ), d as materialized (
     select d.group_id, d.pending, d.lanes from q cross join lateral lockstep.group_depth(q.id) d where d.group_name = p_group
   )
-  select null::text as partition, coalesce(d.pending, c.total) as pending,
+  select null::text as partition, coalesce(d.pending, (select c.total from lockstep.queue_counts(q.id) c)) as pending,
          coalesce(d.lanes, (select count(*) from partition p where p.queue_id = q.id and p.next_offset > p.log_start))
     from q
-   cross join lateral lockstep.queue_counts(q.id) c
     left join d on true
   union all
   (select p.name, p.next_offset - greatest(p.log_start, coalesce(l.committed, p.log_start)), null

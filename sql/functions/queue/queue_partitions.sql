@@ -13,7 +13,7 @@ as $$
   with clock as materialized (select lockstep.clock() as now)
   select q.id, p.id, p.name, lockstep.instant_text(p.created_at), p.next_offset - p.log_start as total,
          greatest(p.next_offset - s.cursor - s.leased, 0) as pending, s.leased as processing, s.cursor - p.log_start as completed,
-         (select count(*) from dead_letter d where d.queue_id = q.id and d.partition_id = p.id) as dead_letter,
+         coalesce(b.buried, 0) as dead_letter,
          s.cursor, lockstep.instant_text(p.last_pushed_at),
          (select lockstep.instant_text(m.created_at) from message m
            where m.queue_id = q.id and m.partition_id = p.id and m."offset" >= p.log_start order by m."offset" limit 1),
@@ -29,6 +29,10 @@ as $$
        from consumer_group g
        left join lane l on l.queue_id = g.queue_id and l.group_id = g.id and l.partition_id = p.id
       where g.queue_id = q.id) s
+    left join (
+      select d.partition_id, count(*) as buried from dead_letter d
+       where d.queue_id = (select n.id from queue n where n.name = p_queue and n.deleted_at is null)
+       group by d.partition_id) b on b.partition_id = p.id
    where q.name = p_queue and q.deleted_at is null
    order by p.name
 $$;
