@@ -14,6 +14,7 @@ import type { Logger } from './logger.ts'
 import { queueBuilder, type QueueEntry, type Way } from './queue-builder.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import { queueVerbs } from './queue-verbs.ts'
+import type { OpenClient } from './transaction-client.ts'
 import { transactionBuilder, type Transaction } from './transaction-builder.ts'
 import { transactionScope, type TransactionScope } from './transaction-scope.ts'
 import type { JoinedTransaction, Transport } from './transport.ts'
@@ -49,7 +50,7 @@ export interface Client<W extends Way> {
   readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
   readonly transaction: () => Transaction
   /** Joins a transaction that is open on the caller's own connection. */
-  readonly in: (tx: unknown) => TransactionScope
+  readonly in: (tx: OpenClient) => TransactionScope
   /** Brings the database's lockstep schema up to this version. */
   readonly migrate: () => Promise<void>
   readonly close: (options?: CloseOptions) => Promise<void>
@@ -62,7 +63,7 @@ export interface ClientParts {
   /** Straight to PostgreSQL, so that a step can be one transaction with the user's rows. */
   readonly inProcess: boolean
   /** Refuses at once what is certainly no open transaction. */
-  readonly join: (tx: unknown) => () => Promise<JoinedTransaction>
+  readonly join: (tx: OpenClient) => () => Promise<JoinedTransaction>
 }
 
 const CLOSE_MS = 30_000

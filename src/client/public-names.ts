@@ -41,7 +41,7 @@ export type {
 export type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 export type { InvalidIssue } from './standard-schema.ts'
 export type { CommitOptions, Transaction, TransactionKv, TransactionQueue } from './transaction-builder.ts'
-export type { QueryResult, TransactionClient } from './transaction-client.ts'
+export type { OpenClient, QueryResult, TransactionClient } from './transaction-client.ts'
 export type { StagedQueue, TransactionScope } from './transaction-scope.ts'
 export type { SeekTarget } from '../protocol/group-info.ts'
 export type { Untyped } from './untyped.ts'

@@ -8,7 +8,13 @@ export interface QueryResult<Row> {
   readonly command: string
 }
 
-/** A `pg` client inside BEGIN, or anything that queries like one. */
+/** What `in(tx)` joins: a `pg` client inside BEGIN. A pool, whose statements share no transaction, does not compile. */
+export interface OpenClient {
+  query(text: string, values?: unknown[]): Promise<unknown>
+  readonly totalCount?: never
+}
+
+/** The client that a transactional handler holds. */
 export interface TransactionClient {
   query<Row = Untyped>(text: string, values?: unknown[]): Promise<QueryResult<Row>>
 }

@@ -189,6 +189,13 @@ const sentences: (() => unknown)[] = [
       .partition('p')
       .push({ data: { orderId: 'o', at: 0 } })
     await direct.in(tx).kv.incr('c', 'n', 1, { ttl: '1d' })
+    await direct.in(await new pg.Pool().connect()).kv.get('c', 'n')
+    await direct
+      .queue('q')
+      .transactional()
+      .consume(async (_, step) => direct.in(step.tx).kv.get('c', 'n'))
+    // @ts-expect-error a pool is no transaction
+    direct.in(new pg.Pool())
     const staged = direct.in(tx).queue(Orders)
     // @ts-expect-error orderId is text
     await staged.push({ data: { orderId: 1, at: 0 } })
