@@ -13,6 +13,7 @@ import { kv } from '../../src/operations/kv.ts'
 import { openRequest } from '../../src/operations/open-request.ts'
 import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
+import { redriveDeadLetter } from '../../src/operations/redrive-dead-letter.ts'
 import { release } from '../../src/operations/release.ts'
 import { seekGroup } from '../../src/operations/seek-group.ts'
 import { transaction } from '../../src/operations/transaction.ts'
@@ -134,6 +135,26 @@ const VERBS: Readonly<Record<string, Verb>> = {
     prepare: leased,
     run: (db) => deleteQueue(db, 'q'),
     effects: 'select count(*) from lockstep.queue where deleted_at is not null',
+  },
+  'ack that buries': {
+    prepare: leased,
+    run: (db, lease) => ack(db, [[{ ...done(lease), status: 'dlq' }]]),
+    // Ten for a message that is in neither place or in both.
+    effects: `select d + 10 * (d - l) from (select count(*) from lockstep.dead_letter) x(d),
+      (select count(*) from lockstep.lane where committed = 1) y(l)`,
+  },
+  redrive: {
+    async prepare(db) {
+      const lease = await leased(db)
+      if (lease) await ack(db, [[{ ...done(lease), status: 'dlq' }]])
+      return lease
+    },
+    async run(db) {
+      const [id] = (await db.reader.rows('select id from lockstep.dead_letter', []))[0] ?? []
+      return redriveDeadLetter(db, id ?? '')
+    },
+    effects: `select s + 10 * (1 - s - d) from (select count(*) from lockstep.staged) x(s),
+      (select count(*) from lockstep.dead_letter) y(d)`,
   },
   'seek group': {
     prepare: leased,

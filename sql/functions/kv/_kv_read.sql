@@ -14,8 +14,10 @@ as $$
 begin
   return query
     with line as materialized (
-      select u.* from unnest(p_call, p_pos, p_op, p_ns, p_key, p_limit, p_after, p_keys_only)
-        with ordinality u(call, pos, op, ns, key, rows, after, keys_only, ord)
+      select u.call, u.pos, u.op, u.ns, u.key, u.after, u.keys_only, u.ord,
+             least(greatest(coalesce(u.rows, 100), 1), 1000) as rows  -- LIMITS.kvPrefixLimit
+        from unnest(p_call, p_pos, p_op, p_ns, p_key, p_limit, p_after, p_keys_only)
+             with ordinality u(call, pos, op, ns, key, rows, after, keys_only, ord)
        where u.op in ('get', 'getMany', 'getPrefix')
     ), hit as (
       select n.call, n.pos, n.op, n.ord, n.after, n.rows, n.keys_only, n.key as asked, k.key, k.value, k.version,
