@@ -15,9 +15,9 @@ async function main() {
   const child = spawn(process.execPath, ['--enable-source-maps', program, ...process.argv.slice(2)], {
     stdio: 'inherit',
   })
-  // Ctrl-C reaches the whole process group by itself; a signal sent to this process alone must be handed on.
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  process.on('SIGINT', () => {})
+  // Handed on, because it may have been sent to this process alone. Ctrl-C reaches the program a second time that way, which
+  // it knows to be the same one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   const code = await new Promise((done) => child.once('close', (status, signal) => done(status ?? (signal ? 1 : 0))))
   process.exitCode = code
 }

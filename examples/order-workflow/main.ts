@@ -9,6 +9,7 @@ import { createOutput } from '../../src/cli/output.ts'
 import { errorText, explainError } from '../../src/cli/explain-error.ts'
 import { startDev } from '../../src/cli/start-dev.ts'
 import { untilAborted } from '../../src/cli/until-aborted.ts'
+import { watchInterrupt } from '../../src/cli/watch-interrupt.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { checkFacts } from './check-facts.ts'
 
@@ -16,8 +17,7 @@ const output = createOutput(false)
 
 async function main(): Promise<void> {
   const { once, port, home } = readWords(process.argv.slice(2))
-  const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  const stopping = watchInterrupt()
 
   const running = await startDev({
     home,

@@ -7,17 +7,12 @@ import { errorJson, errorText, explainError } from './explain-error.ts'
 import { createOutput } from './output.ts'
 import { packageVersion } from './package-version.ts'
 import { findCommand, parseArguments } from './parse-arguments.ts'
+import { watchInterrupt } from './watch-interrupt.ts'
 import { helpOfAll, helpOfOne } from './write-help.ts'
 
 export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const output = createOutput(words.includes('--json'))
-  const interruption = new AbortController()
-  const interrupt = (): void => {
-    // Whoever asks twice does not want to wait; leaving by exit() still takes an embedded server along.
-    if (interruption.signal.aborted) process.exit(130)
-    interruption.abort()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
+  const interruption = watchInterrupt()
   try {
     const command = findCommand(COMMANDS, words)
     if (command === null) {
@@ -37,6 +32,6 @@ export async function runCommand(words: readonly string[], env: NodeJS.ProcessEn
     output.error(output.json ? errorJson(explained) : errorText(explained))
     return explained.status
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+    interruption.stop()
   }
 }
