@@ -38,12 +38,18 @@ export async function runBroker(options: RunOptions = {}): Promise<Broker> {
   return broker
 }
 
-/** A second signal does not wait. */
+/** One Ctrl-C arrives twice under npm: from the terminal and from npm. */
+const SAME_MS = 1_000
+
+/** A second signal, after a moment, does not wait. */
 export function stopOnSignal(broker: Broker): void {
-  let asked = false
+  let asked: number | null = null
   const stop = (): void => {
-    if (asked) process.exit(1)
-    asked = true
+    if (asked !== null) {
+      if (performance.now() - asked > SAME_MS) process.exit(1)
+      return
+    }
+    asked = performance.now()
     broker.stop().then(
       () => process.exit(0),
       () => process.exit(1),
