@@ -3,6 +3,8 @@ import type { Fault } from '../source/fault.ts'
 import type { Tree } from '../source/tree.ts'
 
 const DRAWERS = /^(utils?|helpers?|common|shared|misc|managers?|services?|types?|interfaces?|lib|core)$/
+/** As the last word of a longer name; `user-types.test.ts` is about the types of users. */
+const DRAWER_ENDS = /[-_](utils?|helpers?|common|misc|managers?|services?)$/
 const CODE = /^(src|tools|test|bench|examples|dashboard)\/.*\.(ts|tsx|mjs)$/
 const SQL = /^sql\/(functions|queries)\/.*\.sql$/
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|gen|d))?$/
@@ -16,8 +18,8 @@ export function checkNames(tree: Tree): readonly Fault[] {
     if (!isCode && !isSql) continue
     const parts = path.split('/')
     const base = (parts.at(-1) ?? '').replace(/\.(ts|tsx|mjs|sql)$/, '')
-    const words = [...parts.slice(1, -1), ...base.replace(/\.(test|gen|d)$/, '').split(/[-_]/)]
-    const drawer = words.find((word) => DRAWERS.test(word))
+    const name = base.replace(/\.(test|gen|d)$/, '')
+    const drawer = [...parts.slice(1, -1), name].find((word) => DRAWERS.test(word)) ?? DRAWER_ENDS.exec(name)?.[1]
     if (drawer !== undefined) {
       faults.push({
         path,

@@ -5,7 +5,7 @@ import type { Tree } from '../source/tree.ts'
 import { cutTypeScript } from '../source/typescript.ts'
 
 const STATEMENT =
-  /^\s*(with\s+\w+\s+as\s*(materialized\s*)?\(|select\s[\s\S]*(\bfrom\b|\()|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|create\s+(or\s+replace\s+)?(table|index|unique|function|schema|sequence|view|type)\b|alter\s+(table|function|role|sequence)\b|drop\s+(table|function|schema|index)\b|truncate\s|grant\s+\w+[\s\S]*\bto\b|merge\s+into\b)/i
+  /^\s*(with\s+\w+\s+as\s*(materialized\s*)?\(|select\s[\s\S]*(\bfrom\b|\()|insert\s+into\b|update\s+\S+\s+set\b|delete\s+from\b|create\s+(or\s+replace\s+)?(table|index|unique|function|schema|sequence|view|type)\b|alter\s+(table|function|role|sequence)\b|drop\s+(table|function|schema|index)\b|truncate\s|grant\s+(usage|select|insert|update|delete|execute|all)\b[\s\S]*\bto\b|merge\s+into\b)/i
 const CALL = /^select [^\n]*\blockstep\.[a-z_]+\s*\([^\n]*$/i
 const NO_TABLE =
   /\b(from|join|into|update)\s+(lockstep\.)?(queue|partition|message|consumer_group|lane|staged|dead_letter|kv|request)\b(?!\s*\()/i

@@ -12,7 +12,6 @@ set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_gene
 as $$
 declare
   v_line record;
-  v_held bigint[];
   v_released bigint[];
 begin
   -- Lanes of one queue and group at a time, so that the update names them by key.
@@ -34,37 +33,8 @@ begin
            array_agg(l.digest order by l.partition_id) as digests
       from line l group by 1, 2 order by 1, 2
   loop
-    v_held := '{}';
-    if p_clear then
-      v_held := array(
-        select p.id from partition p
-         where p.queue_id = v_line.queue_id and p.id = any (v_line.partitions)
-           and p.next_offset <= v_line.cursors[array_position(v_line.partitions, p.id)]
-           for no key update skip locked);
-    end if;
-    -- In a later statement than the partitions' locks: a push that committed before them is seen.
-    with moved as (
-      update lane l
-         set committed = v_line.cursors[array_position(v_line.partitions, l.partition_id)],
-             failures = 0, crashes = 0, backoff_until = null,
-             narrow_until = case when l.narrow_until > v_line.cursors[array_position(v_line.partitions, l.partition_id)]
-                                 then l.narrow_until end,
-             available_at = case
-               when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)] then l.available_at
-               when l.partition_id = any (v_held) and v_line.cursors[array_position(v_line.partitions, l.partition_id)] >= (
-                 select p.next_offset from partition p where p.queue_id = v_line.queue_id and p.id = l.partition_id) then null
-               else p_now end,
-             batch_end = case when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)] then l.batch_end end,
-             lease_id = case when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)] then l.lease_id end,
-             lease_expires_at = case when l.batch_end > v_line.cursors[array_position(v_line.partitions, l.partition_id)]
-                                     then l.lease_expires_at end,
-             released_lease = coalesce(v_line.leases[array_position(v_line.partitions, l.partition_id)], l.released_lease),
-             released_digest = case when v_line.leases[array_position(v_line.partitions, l.partition_id)] is not null
-                                    then v_line.digests[array_position(v_line.partitions, l.partition_id)] else l.released_digest end
-       where l.queue_id = v_line.queue_id and l.group_id = v_line.group_id and l.partition_id = any (v_line.partitions)
-      returning l.partition_id, l.batch_end is null as is_released
-    )
-    select coalesce(array_agg(m.partition_id) filter (where m.is_released), '{}') into v_released from moved m;
+    v_released := lockstep._advance(v_line.queue_id, v_line.group_id, v_line.partitions, v_line.cursors, v_line.leases,
+      v_line.digests, p_now, p_clear);
     return query
       select i.ord::int, i.partition_id = any (v_released), false
         from unnest(p_queue_id, p_group_id, p_partition_id, p_verdict) with ordinality i(queue_id, group_id, partition_id, verdict, ord)

@@ -73,9 +73,10 @@ export function createBodyReader(
         else (chunks ??= [first]).push(chunk)
       })
       request.on('end', () => finish(null, chunks ? Buffer.concat(chunks, size) : (first ?? EMPTY)))
-      request.on('close', () =>
-        finish(new LockstepError('bad_request', 'the connection ended before the body did'), EMPTY),
-      )
+      request.on('close', () => {
+        // Said only when it is so: every request ends with this event, and an error costs its stack.
+        if (!over) finish(new LockstepError('bad_request', 'the connection ended before the body did'), EMPTY)
+      })
       if (request.headers.expect !== undefined) response.writeContinue()
     },
     get bytes() {
