@@ -4,7 +4,7 @@ import type { Database } from '../db/pool.ts'
 import { openTransaction } from '../db/transaction.ts'
 import { ack } from '../operations/ack.ts'
 import { extend } from '../operations/extend.ts'
-import { kv } from '../operations/kv.ts'
+import { kv, onlyReads } from '../operations/kv.ts'
 import { pop } from '../operations/pop.ts'
 import type { PopOutcome } from '../operations/pop.ts'
 import { push } from '../operations/push.ts'
@@ -56,7 +56,7 @@ export interface Traffic {
   readonly parking: Parking
   readonly admission: Admission
   readonly floors: Floors
-  readonly joiners: Readonly<Record<'push' | 'ack' | 'transaction' | 'kv', Joiner<never, unknown>>>
+  readonly joiners: Readonly<Record<'push' | 'ack' | 'transaction' | 'kv' | 'kvRead', Joiner<never, unknown>>>
 }
 
 const PUSHED_ITEMS_PER_CALL = 1_000
@@ -183,14 +183,22 @@ export function createTraffic(options: TrafficOptions): Traffic {
     for (const queue of queues) committed(queue)
   }
 
-  const states = createJoiner<readonly KvOperation[], KvAnswer>({
+  const stateOptions = {
     calls,
     most,
     size: 64,
     weight: LIMITS.kvOperations * 4,
-    weightOf: (operations) => operations.length,
+    weightOf: kvWeight,
     line: LIMITS.waitingCalls * 64,
+  }
+  const states = createJoiner<readonly KvOperation[], KvAnswer>({
+    ...stateOptions,
     run: (lists) => admission.enter(RANK.write, () => kv(database, lists)),
+  })
+  // Apart from the writes: one that waits for a lock keeps no read waiting, and no read can end as "outcome unknown".
+  const looks = createJoiner<readonly KvOperation[], KvAnswer>({
+    ...stateOptions,
+    run: (lists) => admission.enter(RANK.write, () => kv(database.reader, lists)),
   })
 
   function handBack(leaseId: string): void {
@@ -209,8 +217,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
     push: (items) => (items.length === 0 ? Promise.resolve([]) : pushes.join(items)),
     ack: (items) => (items.length === 0 ? Promise.resolve([]) : acks.join(items)),
     transaction: (step) => steps.join(step),
-    kv: (operations) =>
-      operations.length === 0 ? Promise.resolve({ ok: true, results: [] }) : states.join(operations),
+    kv(operations) {
+      if (operations.length === 0) return Promise.resolve({ ok: true, results: [] })
+      return (onlyReads(operations) ? looks : states).join(operations)
+    },
     extend: (leaseId, seconds) => admission.enter(RANK.ack, () => extend(database, leaseId, seconds)),
     handBack,
     committed,
@@ -240,14 +250,14 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
     async drain() {
       parking.close()
-      await Promise.all([pushes.idle(), acks.idle(), steps.idle(), states.idle(), parking.idle()])
+      await Promise.all([pushes.idle(), acks.idle(), steps.idle(), states.idle(), looks.idle(), parking.idle()])
       if (handingBack > 0) await new Promise<void>((resolve) => (handedBack = resolve))
     },
 
     parking,
     admission,
     floors,
-    joiners: { push: pushes, ack: acks, transaction: steps, kv: states },
+    joiners: { push: pushes, ack: acks, transaction: steps, kv: states, kvRead: looks },
   }
 }
 
@@ -261,5 +271,14 @@ function stepWeight(step: TransactionRequest): number {
   let weight = 256
   for (const { type, item } of step.operations) weight += type === 'push' ? item.payload.length + 256 : 256
   for (const operation of step.kv) weight += 'value' in operation ? operation.value.length + 256 : 256
+  return weight
+}
+
+/** In rows that may be read: a page of a prefix weighs as many operations as it may answer. */
+function kvWeight(operations: readonly KvOperation[]): number {
+  let weight = 0
+  for (const operation of operations)
+    weight +=
+      operation.op === 'getMany' ? operation.keys.length + 1 : operation.op === 'getPrefix' ? operation.limit : 1
   return weight
 }
