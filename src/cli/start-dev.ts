@@ -33,7 +33,7 @@ export async function startDev(options: DevOptions): Promise<RunningDev> {
   const postgres = await startPostgres({ home, onProgress: say })
   try {
     say(`PostgreSQL ${postgres.version} runs on 127.0.0.1:${postgres.port}, its data in ${postgres.dataDir}`)
-    await migrateSchema(postgres.connectionString, say)
+    await migrateSchema(postgres.connectionString, home, say)
     const broker = await startBroker(postgres.connectionString, options)
     let stopping: Promise<void> | null = null
     return {
@@ -58,10 +58,15 @@ async function stopBoth(broker: Broker, postgres: RunningPostgres): Promise<void
   }
 }
 
-async function migrateSchema(connectionString: string, say: (line: string) => void): Promise<void> {
+async function migrateSchema(connectionString: string, home: string, say: (line: string) => void): Promise<void> {
   const database = openDatabase({ connectionString, connections: 2, applicationName: 'lockstep command' })
   try {
     await migrate(database, { onProgress: say })
+  } catch (error) {
+    if (!(error instanceof LockstepError) || error.code !== 'schema_newer') throw error
+    // The data is of another build; whoever only tries things out does not need it.
+    const hint = `mv ${home} ${home}.old    # and run this again, to begin with empty data`
+    throw new LockstepError(error.code, error.message, { ...error.details, hint }, error)
   } finally {
     await database.close()
   }
