@@ -1,0 +1,326 @@
+// Random calls against the real thing, each judged by the model: its answer must be one that the model allows, and the model
+// then takes the same step.
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { ack } from '../../src/operations/ack.ts'
+import { extend } from '../../src/operations/extend.ts'
+import { kv } from '../../src/operations/kv.ts'
+import { pop } from '../../src/operations/pop.ts'
+import { push } from '../../src/operations/push.ts'
+import { release } from '../../src/operations/release.ts'
+import { stage } from '../../src/operations/stage.ts'
+import { transaction } from '../../src/operations/transaction.ts'
+import type { AckItem, Delivery, PushItem } from '../../src/protocol/message.ts'
+import { mintId } from '../../src/protocol/mint-id.ts'
+import type { TestDatabase } from '../../src/testing/database.ts'
+import type { Actor } from '../kit/actor.ts'
+import { moveClock } from '../kit/clock.ts'
+import { drain } from '../kit/drain.ts'
+import { item, popOf, putOf, stepOf } from '../kit/speech.ts'
+import type { Lease, Model, Said } from './model.ts'
+
+export interface Real {
+  readonly own: TestDatabase
+  readonly user: Actor
+  readonly queue: string
+  /** All that was ever leased, with the id by which an ack names the partition. */
+  readonly leases: { readonly lease: Lease; readonly partitionId: string }[]
+  readonly floors: Map<string, string | null>
+  readonly versions: Map<string, { value: string; version: number }>
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+const LEASE_S = 1000
+const partition = fc.constantFrom('p1', 'p2', 'p3')
+const group = fc.constantFrom('g', 'h')
+const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { freq: 3 })
+const body = fc.constantFrom('1', '2')
+const pushes = fc.array(fc.tuple(partition, name, body), { minLength: 1, maxLength: 4 })
+const status = fc.constantFrom('completed', 'completed', 'completed', 'failed', 'retry', 'dlq') as fc.Arbitrary<
+  Said['status']
+>
+/** Places in a leased batch (beyond it too) with what is said of each. */
+const words = fc.array(fc.record({ place: fc.nat({ max: 4 }), status }), { minLength: 1, maxLength: 4 })
+
+function command(
+  text: string,
+  check: (model: Model, real: Real) => Promise<void>,
+  needs: 'leases' | null = null,
+): Command {
+  let leased = false
+  return {
+    check: () => needs === null || leased || (leased = true),
+    run: (model, real) => (needs === 'leases' && real.leases.length === 0 ? Promise.resolve() : check(model, real)),
+    toString: () => text,
+  }
+}
+
+function itemsOf(real: Real, drawn: readonly (readonly [string, string | null, string])[]): readonly PushItem[] {
+  return drawn.map(([at, called, payload]) => item(real.queue, at, called, payload))
+}
+
+/** Judges the items one after the other and stores the new ones; gives what must be answered. */
+function store(
+  model: Model,
+  items: readonly PushItem[],
+): readonly { status: string; id: string; conflict: boolean; offset: number | null }[] {
+  return items.map((one) => {
+    const first = model.known(one.partition, one.transactionId)
+    if (first !== null)
+      return { status: 'duplicate', id: first.id, conflict: first.payload !== one.payload, offset: null }
+    const log = model.log(one.partition)
+    log.push({ name: one.transactionId, id: one.messageId, payload: one.payload })
+    return { status: 'queued', id: one.messageId, conflict: false, offset: log.length - 1 }
+  })
+}
+
+const Push = pushes.map((drawn) =>
+  command(`push ${JSON.stringify(drawn)}`, async (model, real) => {
+    const items = itemsOf(real, drawn)
+    const told = await push(real.own.database, items)
+    assert.deepEqual(
+      told.map((one) => ({ status: one.status, id: one.messageId, conflict: one.conflict, offset: one.offset })),
+      store(model, items),
+    )
+  }),
+)
+
+const Stage = fc.tuple(pushes, fc.constantFrom('commit', 'rollback')).map(([drawn, end]) =>
+  command(`stage ${JSON.stringify(drawn)} ${end}`, async (model, real) => {
+    const items = itemsOf(real, drawn)
+    await real.user.sql('begin')
+    const told = await stage(real.user.door, items)
+    await real.user.sql(end)
+    if (end === 'rollback') return
+    assert.deepEqual(
+      told.map((one) => ({ status: one.status, id: one.messageId, conflict: one.conflict, offset: null })),
+      store(model, items).map((one) => ({ ...one, offset: null })),
+    )
+    await drain(real.own, real.queue, 'placer', { autoAck: true })
+  }),
+)
+
+const Pop = fc
+  .record({
+    by: group,
+    from: fc.option(partition, { freq: 2 }),
+    batch: fc.integer({ min: 1, max: 5 }),
+    partitions: fc.integer({ min: 1, max: 3 }),
+    autoAck: fc.constantFrom(false, false, true),
+  })
+  .map(({ by, from, batch, partitions, autoAck }) =>
+    command(`pop ${by} ${from ?? '*'} ${batch}/${partitions}${autoAck ? ' auto' : ''}`, async (model, real) => {
+      const over = { batch, partitions, autoAck, partition: from, leaseSeconds: LEASE_S }
+      const floor = real.floors.get(by) ?? null
+      let outcome = await pop(real.own.database, { ...popOf(real.queue, by, over), floor })
+      while (outcome.again !== 'no' && outcome.answers.flat().length === 0)
+        outcome = await pop(real.own.database, { ...popOf(real.queue, by, over), floor })
+      if (from === null) real.floors.set(by, outcome.floor)
+      judgePop(model, real, by, from, batch, partitions, autoAck, outcome.answers.flat())
+    }),
+  )
+
+function judgePop(
+  model: Model,
+  real: Real,
+  by: string,
+  from: string | null,
+  batch: number,
+  partitions: number,
+  autoAck: boolean,
+  got: readonly Delivery[],
+): void {
+  if (!model.groups.has(by)) model.groups.set(by, new Map())
+  const scope = from === null ? [...model.partitions.keys()] : [from]
+  const taken = [...new Set(got.map((one) => one.partition))]
+  assert.ok(got.length <= batch && taken.length <= (from === null ? partitions : 1))
+  const full = got.length === batch || taken.length === partitions
+  // A visited lane's lapse is charged; one that was not visited, because the pop was full, is not.
+  for (const at of scope) {
+    if (!taken.includes(at) && full) continue
+    model.charge(by, at)
+    if (!taken.includes(at)) assert.equal(model.deliverable(by, at), 0, `nothing of ${at}, though there was room`)
+  }
+  let left = batch
+  for (const at of taken) {
+    const mine = got.filter((one) => one.partition === at)
+    const cursor = model.lane(by, at).cursor
+    const due = Math.min(model.deliverable(by, at), left)
+    const expected = model.log(at).slice(cursor, cursor + due)
+    assert.deepEqual(
+      mine.map((one) => [one.offset, one.id, one.payload]),
+      expected.map((one, nth) => [cursor + nth, one.id, one.payload]),
+    )
+    left -= due
+    const leaseId = autoAck ? null : (mine[0]?.leaseId ?? '')
+    const times = model.deliver(by, at, due, leaseId)
+    assert.ok(
+      mine.every((one) => one.deliveryAttempt === times),
+      `delivery ${mine[0]?.deliveryAttempt}, not ${times}`,
+    )
+    const lease = model.lane(by, at).lease
+    if (lease !== null && !autoAck) real.leases.push({ lease, partitionId: mine[0]?.partitionId ?? '' })
+  }
+}
+
+const pick = (real: Real, at: number) => {
+  // Mostly the latest ones.
+  const one = real.leases[Math.max(real.leases.length - 1 - at, 0)]
+  if (one === undefined) throw new Error('nothing was leased')
+  return one
+}
+
+function say(lease: Lease, drawn: readonly { place: number; status: Said['status'] }[]): readonly Said[] {
+  return drawn.map((one) => ({ offset: lease.from + one.place, status: one.status }))
+}
+
+function itemsFor(lease: Lease, partitionId: string, fenced: boolean, said: readonly Said[]): readonly AckItem[] {
+  return said.map((one) => ({
+    ...one,
+    partitionId,
+    transactionId: null,
+    error: null,
+    leaseId: fenced ? lease.id : null,
+    group: lease.group,
+  }))
+}
+
+const Ack = fc.tuple(fc.nat({ max: 3 }), fc.constantFrom(true, true, true, false), words).map(([at, fenced, drawn]) =>
+  command(
+    `ack ${at}${fenced ? '' : ' unfenced'} ${drawn.map((one) => `${one.place}:${one.status}`).join()}`,
+    async (model, real) => {
+      const { lease, partitionId } = pick(real, at)
+      const said = say(lease, drawn)
+      const [told] = await ack(real.own.database, [itemsFor(lease, partitionId, fenced, said)])
+      assert.deepEqual(
+        told?.map((one) => ({ success: one.success, released: one.leaseReleased, dlq: one.dlq, noop: one.noop })),
+        model.ack(lease, fenced, said),
+      )
+      // Past the pause that a nack may have earned; far from the end of any lease.
+      await moveClock(real.own, 2)
+    },
+    'leases',
+  ),
+)
+
+const Step = fc
+  .tuple(fc.nat({ max: 1 }), words, pushes, fc.constantFrom('right', 'stale', 'none'))
+  .map(([at, drawn, pushed, expectation]) =>
+    command(
+      `step ${at} ${drawn.map((one) => `${one.place}:${one.status}`).join()} ${JSON.stringify(pushed)} ${expectation}`,
+      async (model, real) => {
+        const { lease, partitionId } = pick(real, at)
+        const said = say(lease, drawn)
+        const items = itemsOf(real, pushed)
+        const key = real.queue
+        const version = real.versions.get(key)?.version ?? 0
+        const expect = expectation === 'none' ? null : expectation === 'right' ? version : version + 1
+        const step = stepOf({
+          acks: itemsFor(lease, partitionId, true, said),
+          pushes: items,
+          kv: [putOf('model', key, '1', expect)],
+        })
+        const [told] = await transaction(real.own.database, [step])
+        assert.ok(told !== undefined && told !== 'deferred')
+        const reason =
+          expectation === 'stale'
+            ? 'kv_precondition'
+            : model.judge(lease, true, said).some((one) => one !== 'do')
+              ? 'rejected_ack'
+              : items.some((one) => model.known(one.partition, one.transactionId) !== null)
+                ? 'duplicate'
+                : null
+        assert.equal(told.success ? null : told.reason, reason)
+        if (told.success) {
+          const answers = model.ack(lease, true, said)
+          const stored = store(model, items)
+          const expected = [
+            ...answers.map((one) => [one.released, one.dlq]),
+            ...stored.map((one) => [one.status, one.id, one.offset]),
+          ]
+          assert.deepEqual(
+            told.operations.map((one) =>
+              one.type === 'ack' ? [one.leaseReleased, one.dlq] : [one.status, one.messageId, one.offset],
+            ),
+            expected,
+          )
+          const [put] = told.kv
+          assert.ok(put?.op === 'put' && put.applied && (put.version ?? 0) > version)
+          real.versions.set(key, { value: '1', version: put.version ?? 0 })
+        }
+        const [answer] = await kv(real.own.database, [[{ op: 'get', ns: 'model', key }]])
+        const row = answer?.ok ? answer.results[0] : undefined
+        assert.equal(row?.op === 'get' && row.found ? row.row.version : 0, real.versions.get(key)?.version ?? 0)
+        await moveClock(real.own, 2)
+      },
+      'leases',
+    ),
+  )
+
+const Extend = fc.nat({ max: 2 }).map((at) =>
+  command(
+    `extend ${at}`,
+    async (model, real) => {
+      const { lease } = pick(real, at)
+      const { renewed } = await extend(real.own.database, lease.id, LEASE_S)
+      const live = real.leases.filter((one) => one.lease.id === lease.id && model.held(one.lease) !== null).length
+      assert.equal(renewed, live)
+    },
+    'leases',
+  ),
+)
+
+const Release = fc.nat({ max: 2 }).map((at) =>
+  command(
+    `release ${at}`,
+    async (model, real) => {
+      const { lease } = pick(real, at)
+      const released = await release(real.own.database, lease.id)
+      const all = real.leases.filter((one) => one.lease.id === lease.id)
+      assert.equal(
+        released,
+        all.reduce((sum, one) => sum + model.release(one.lease), 0),
+      )
+    },
+    'leases',
+  ),
+)
+
+const Lapse = fc.constant(0).map(() =>
+  command('lapse', async (model, real) => {
+    await moveClock(real.own, LEASE_S * 5)
+    model.lapseAll()
+  }),
+)
+
+const Seek = fc.tuple(group, fc.constantFrom('start', 'end')).map(([by, to]) =>
+  command(`seek ${by} ${to}`, async (model, real) => {
+    const start = to === 'start' ? '-infinity' : 'infinity'
+    // Only of what is there: a queue is made by its first push or pop.
+    await real.own.database.rows('select lockstep.seek_group($1, $2, $3::timestamptz)', [real.queue, by, start])
+    model.seek(by, to === 'start' ? 'start' : 'end')
+    real.floors.delete(by)
+  }),
+)
+
+const Forget = group.map((by) =>
+  command(`forget ${by}`, async (model, real) => {
+    await real.own.database.rows('select lockstep.delete_group($1, $2)', [real.queue, by])
+    model.groups.delete(by)
+    real.floors.delete(by)
+  }),
+)
+
+/** Programs of up to `length` calls. */
+export function programs(length: number): fc.Arbitrary<Iterable<Command>> {
+  return fc.commands([Push, Push, Stage, Pop, Pop, Pop, Ack, Ack, Ack, Step, Extend, Release, Lapse, Seek, Forget], {
+    maxCommands: length,
+    size: 'max',
+  })
+}
+
+/** Fresh, for a queue that exists. */
+export function realOf(own: TestDatabase, user: Actor): Real {
+  return { own, user, queue: mintId(), leases: [], floors: new Map(), versions: new Map() }
+}
