@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestDatabase } from '../../src/testing/database.ts'
-import { waitUntilBlocked } from '../../src/testing/sessions.ts'
+import { waitFor, waitUntilBlocked } from '../../src/testing/sessions.ts'
 import { createTraffic } from '../../src/traffic/traffic.ts'
 import { get, put, resultsOf } from '../sql/kv-operations.ts'
 
@@ -18,6 +18,9 @@ test('a read is answered at once while a write beside it waits for a lock', asyn
   const writing = traffic.kv([put('held', '3')])
   const reading = Array.from({ length: 20 }, () => traffic.kv([get('held')]))
   await waitUntilBlocked(own, 1)
+  let answered = 0
+  for (const read of reading) void read.then(() => (answered += 1))
+  await waitFor('every read while the write still waits', () => answered === reading.length, 5_000)
   for (const answer of await Promise.all(reading)) {
     const [result] = resultsOf(answer)
     assert.ok(result?.op === 'get' && result.found && result.row.value === '1')
