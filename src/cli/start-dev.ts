@@ -65,7 +65,7 @@ async function migrateSchema(connectionString: string, home: string, say: (line:
   } catch (error) {
     if (!(error instanceof LockstepError) || error.code !== 'schema_newer') throw error
     // The data is of another build; whoever only tries things out does not need it.
-    const hint = `mv ${home} ${home}.old    # and run this again, to begin with empty data`
+    const hint = `mv ${home}/data ${home}/data.old    # and run this again, to begin with empty data`
     throw new LockstepError(error.code, error.message, { ...error.details, hint }, error)
   } finally {
     await database.close()
