@@ -81,7 +81,7 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
       measured.push(one)
       const { figures } = one.outcome
       console.error(
-        `${row.name.padEnd(20)} ${one.rate.toFixed(0).padStart(8)} ${row.unit.padEnd(15)} p50 ${figures.p50.toFixed(2)} p99 ${figures.p99.toFixed(2)} cpu us/unit ${one.cpu.load.toFixed(1)} / ${one.cpu.broker.toFixed(1)} / ${one.cpu.postgres.toFixed(1)}${figures.errors > 0 ? ` ERRORS ${figures.errors}: ${figures.firstError ?? ''}` : ''}`,
+        `${row.name.padEnd(20)} ${one.rate.toFixed(0).padStart(8)} ${row.unit.padEnd(15)} p50 ${figures.p50.toFixed(2)} p99 ${figures.p99.toFixed(2)} rss ${(one.brokerBytes / 1e6).toFixed(0)} MB, cpu us/unit ${one.cpu.load.toFixed(1)} / ${one.cpu.broker.toFixed(1)} / ${one.cpu.postgres.toFixed(1)}${figures.errors > 0 ? ` ERRORS ${figures.errors}: ${figures.firstError ?? ''}` : ''}`,
       )
     }
     const date = new Date().toISOString().slice(0, 10)

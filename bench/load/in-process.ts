@@ -5,7 +5,7 @@ import { userTransactions } from '../baseline/user-tx.ts'
 import type { Job, Load } from './job.ts'
 import type { Tally } from './tally.ts'
 
-const POPPED = 500
+const POPPED = 100
 const DATA = {
   orderId: 'order-1',
   status: 'paid',

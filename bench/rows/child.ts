@@ -14,7 +14,7 @@ export interface Child {
 
 /** A process that speaks by messages. */
 export function startChild(path: string): Child {
-  const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [...profiling()] })
   return {
     pid: child.pid ?? 0,
     run: (job, read) =>
@@ -58,9 +58,7 @@ export async function startBroker(
   connectionString: string,
 ): Promise<Child & { readonly url: string }> {
   const port = await freePort()
-  const profile =
-    process.env['BENCH_CPU_PROF'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env['BENCH_CPU_PROF']}`]
-  const child = spawn(process.execPath, [...profile, command, 'serve', '--port', String(port)], {
+  const child = spawn(process.execPath, [...profiling(), command, 'serve', '--port', String(port)], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, DATABASE_URL: connectionString },
   })
@@ -73,6 +71,12 @@ export async function startBroker(
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   return { pid: child.pid ?? 0, url, run: refuse, stop: () => ended(child, () => child.kill('SIGTERM')) }
+}
+
+/** BENCH_CPU_PROF names a folder: a profile of each process is written there when it ends. */
+function profiling(): readonly string[] {
+  const folder = process.env['BENCH_CPU_PROF']
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]
 }
 
 function refuse(): Promise<never> {
