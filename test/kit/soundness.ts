@@ -44,9 +44,6 @@ const LAWS: Readonly<Record<string, (of: (alias: string) => string) => string>> 
      where ${of('p')} and not exists (select 1 from lockstep.lane l
              where l.queue_id = g.queue_id and l.group_id = g.id and l.partition_id = p.id)
        and not coalesce(p.id > g.backfill_after and p.id <= g.backfill_until, false)`,
-  'a message is buried once per group': (of) => `
-    select d.message_id from lockstep.dead_letter d where ${of('d')}
-     group by d.queue_id, d.partition_id, d.group_name, d.message_id having count(*) > 1`,
 }
 
 /** Of one queue's name, all that ever had it; without a name, of everything. Fails with the law and a row that breaks it. */

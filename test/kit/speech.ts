@@ -35,11 +35,12 @@ export function popOf(queue: string, group: string, over: Partial<PopRequest> = 
   }
 }
 
+/** Names the message as clients do, by its transaction id. */
 export function ackOf(delivery: Delivery, status: AckStatus = 'completed', over: Partial<AckItem> = {}): AckItem {
   return {
     partitionId: delivery.partitionId,
-    transactionId: null,
-    offset: delivery.offset,
+    transactionId: delivery.transactionId,
+    offset: null,
     status,
     error: null,
     leaseId: delivery.leaseId,

@@ -109,6 +109,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   'change of an option': ({ sql }, { queue }) =>
     nothing(sql(`select lockstep.configure($1, '{"leaseTime": 30}')`, [queue])),
   'redrive of dead letters': ({ sql }, { queue }) => nothing(sql('select lockstep.redrive_dead_letters($1)', [queue])),
+  'placement by upkeep': ({ sql }, { queue }) =>
+    nothing(sql('select * from lockstep.place_staged($1)', [queue.slice(0, -1)])),
+  'removal of lost lanes': ({ sql }, { queue }) =>
+    nothing(sql(`select lockstep.remove_lanes(min(id) - 1) from lockstep.queue where name = $1`, [queue])),
+  'removal of deleted queues': ({ sql }) => nothing(sql('select lockstep.remove_queue()')),
   'deletion of the group': ({ sql }, { queue }) => nothing(sql(`select lockstep.delete_group($1, 'g')`, [queue])),
   'deletion of the queue': ({ sql }, { queue }) => nothing(sql('select lockstep.delete_queue($1)', [queue])),
 }

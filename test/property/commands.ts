@@ -41,7 +41,13 @@ const status = fc.constantFrom('completed', 'completed', 'completed', 'failed', 
   Said['status']
 >
 /** Places in a leased batch (beyond it too) with what is said of each. */
-const words = fc.array(fc.record({ place: fc.nat({ max: 4 }), status }), { minLength: 1, maxLength: 4 })
+const words = fc.oneof(
+  fc.array(fc.record({ place: fc.nat({ max: 4 }), status }), { minLength: 1, maxLength: 4 }),
+  // The first so many, as a worker acks what it popped.
+  fc
+    .integer({ min: 2, max: 5 })
+    .map((last) => Array.from({ length: last }, (_, place) => ({ place, status: 'completed' as const }))),
+)
 
 function command(
   text: string,
@@ -105,7 +111,7 @@ const Pop = fc
   .record({
     by: group,
     from: fc.option(partition, { freq: 2 }),
-    batch: fc.integer({ min: 1, max: 5 }),
+    batch: fc.integer({ min: 1, max: 6 }),
     partitions: fc.integer({ min: 1, max: 3 }),
     autoAck: fc.constantFrom(false, false, true),
   })
@@ -171,38 +177,52 @@ const pick = (real: Real, at: number) => {
   return one
 }
 
-function say(lease: Lease, drawn: readonly { place: number; status: Said['status'] }[]): readonly Said[] {
-  return drawn.map((one) => ({ offset: lease.from + one.place, status: one.status }))
+type Word = { readonly place: number; readonly status: Said['status'] }
+
+function say(model: Model, lease: Lease, drawn: readonly Word[], byId: boolean): readonly Said[] {
+  return drawn.map(({ place, status: said }) => {
+    const offset = lease.from + place
+    const message = model.log(lease.partition)[offset]
+    return { offset, status: said, key: byId ? (message?.name ?? message?.id ?? 'unknown') : String(offset) }
+  })
 }
 
-function itemsFor(lease: Lease, partitionId: string, fenced: boolean, said: readonly Said[]): readonly AckItem[] {
+function itemsFor(
+  { lease, partitionId }: Real['leases'][number],
+  fenced: boolean,
+  byId: boolean,
+  said: readonly Said[],
+): readonly AckItem[] {
   return said.map((one) => ({
-    ...one,
+    status: one.status,
     partitionId,
-    transactionId: null,
+    transactionId: byId ? one.key : null,
+    offset: byId ? null : one.offset,
     error: null,
     leaseId: fenced ? lease.id : null,
     group: lease.group,
   }))
 }
 
-const Ack = fc.tuple(fc.nat({ max: 3 }), fc.constantFrom(true, true, true, false), words).map(([at, fenced, drawn]) =>
-  command(
-    `ack ${at}${fenced ? '' : ' unfenced'} ${drawn.map((one) => `${one.place}:${one.status}`).join()}`,
-    async (model, real) => {
-      const { lease, partitionId } = pick(real, at)
-      const said = say(lease, drawn)
-      const [told] = await ack(real.own.database, [itemsFor(lease, partitionId, fenced, said)])
-      assert.deepEqual(
-        told?.map((one) => ({ success: one.success, released: one.leaseReleased, dlq: one.dlq, noop: one.noop })),
-        model.ack(lease, fenced, said),
-      )
-      // Past the pause that a nack may have earned; far from the end of any lease.
-      await moveClock(real.own, 2)
-    },
-    'leases',
-  ),
-)
+const Ack = fc
+  .tuple(fc.nat({ max: 3 }), fc.constantFrom(true, true, true, false), words, fc.boolean())
+  .map(([at, fenced, drawn, byId]) =>
+    command(
+      `ack ${at}${fenced ? '' : ' unfenced'}${byId ? ' by id' : ''} ${drawn.map((one) => `${one.place}:${one.status}`).join()}`,
+      async (model, real) => {
+        const leased = pick(real, at)
+        const said = say(model, leased.lease, drawn, byId)
+        const [told] = await ack(real.own.database, [itemsFor(leased, fenced, byId, said)])
+        assert.deepEqual(
+          told?.map((one) => ({ success: one.success, released: one.leaseReleased, dlq: one.dlq, noop: one.noop })),
+          model.ack(leased.lease, fenced, said),
+        )
+        // Past the pause that a nack may have earned; far from the end of any lease.
+        await moveClock(real.own, 2)
+      },
+      'leases',
+    ),
+  )
 
 const Step = fc
   .tuple(fc.nat({ max: 1 }), words, pushes, fc.constantFrom('right', 'stale', 'none'))
@@ -210,14 +230,15 @@ const Step = fc
     command(
       `step ${at} ${drawn.map((one) => `${one.place}:${one.status}`).join()} ${JSON.stringify(pushed)} ${expectation}`,
       async (model, real) => {
-        const { lease, partitionId } = pick(real, at)
-        const said = say(lease, drawn)
+        const leased = pick(real, at)
+        const { lease } = leased
+        const said = say(model, lease, drawn, true)
         const items = itemsOf(real, pushed)
         const key = real.queue
         const version = real.versions.get(key)?.version ?? 0
         const expect = expectation === 'none' ? null : expectation === 'right' ? version : version + 1
         const step = stepOf({
-          acks: itemsFor(lease, partitionId, true, said),
+          acks: itemsFor(leased, true, true, said),
           pushes: items,
           kv: [putOf('model', key, '1', expect)],
         })

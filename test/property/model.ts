@@ -34,6 +34,8 @@ export interface Lane {
 
 export interface Said {
   readonly offset: number
+  /** What the ack named it by. */
+  readonly key: string
   readonly status: AckStatus
 }
 
@@ -245,4 +247,4 @@ function freshLane(cursor: number): Lane {
 
 export const letter = (group: string, partition: string, offset: number): string => `${group} ${partition} ${offset}`
 
-const digest = (said: readonly Said[]): string => said.map(({ offset, status }) => `${offset}:${status}`).join()
+const digest = (said: readonly Said[]): string => said.map(({ key, status }) => `${key}:${status}`).join()

@@ -37,8 +37,12 @@ begin
            lease_id = case when l.batch_end > p_cursors[array_position(p_partitions, l.partition_id)] then l.lease_id end,
            lease_expires_at = case when l.batch_end > p_cursors[array_position(p_partitions, l.partition_id)]
                                    then l.lease_expires_at end,
-           released_lease = coalesce(p_leases[array_position(p_partitions, l.partition_id)], l.released_lease),
-           released_digest = case when p_leases[array_position(p_partitions, l.partition_id)] is not null
+           -- Only of an ack that released: one that left the lease held is nobody's last word, and a lapse comes after it.
+           released_lease = case when not coalesce(l.batch_end > p_cursors[array_position(p_partitions, l.partition_id)], false)
+                                  and p_leases[array_position(p_partitions, l.partition_id)] is not null
+                                 then p_leases[array_position(p_partitions, l.partition_id)] else l.released_lease end,
+           released_digest = case when not coalesce(l.batch_end > p_cursors[array_position(p_partitions, l.partition_id)], false)
+                                   and p_leases[array_position(p_partitions, l.partition_id)] is not null
                                   then p_digests[array_position(p_partitions, l.partition_id)] else l.released_digest end
      where l.queue_id = p_queue_id and l.group_id = p_group_id and l.partition_id = any (p_partitions)
     returning l.partition_id, l.batch_end is null as is_released

@@ -69,6 +69,33 @@ test('a worker that lost its lease can neither ack, fail, extend, hand back nor 
   assert.deepEqual(names(await take(own, 10)), ['m2'])
 })
 
+test('the ack that released a lease may be said again; one that left it held is refused once it has lapsed', async (t) => {
+  const own = await createTestDatabase(t)
+  await fill(own, 6)
+  const batch = await take(own, 6)
+  const say = async (some: readonly Delivery[]): Promise<readonly (readonly [boolean, boolean])[]> =>
+    (await ack(own.database, [some.map((one) => ackOf(one))]))
+      .flat()
+      .map((one) => [one.success, one.leaseReleased] as const)
+  const part = batch.slice(0, 4)
+  assert.deepEqual(
+    await say(part),
+    part.map(() => [true, false]),
+  )
+  await moveClock(own, LEASE + 1)
+  assert.deepEqual(
+    await say(part),
+    part.map(() => [false, false]),
+  )
+  const rest = await take(own, 6)
+  assert.deepEqual(names(rest), ['m5', 'm6'])
+  for (let time = 0; time < 2; time++)
+    assert.deepEqual(
+      await say(rest),
+      rest.map(() => [true, true]),
+    )
+})
+
 test('an extended lease is not taken over at its first end, and is at its second', async (t) => {
   const own = await createTestDatabase(t)
   await fill(own, 1)
