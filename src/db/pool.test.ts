@@ -7,6 +7,7 @@ import { Pool, types } from 'pg'
 import { startPostgres } from '../embedded/start-postgres.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { administer, createTestDatabase } from '../testing/database.ts'
+import { endBackend } from '../testing/end-backends.ts'
 import { openSessions, waitFor, waitUntilBlocked } from '../testing/sessions.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { openDatabase } from './pool.ts'
@@ -122,11 +123,9 @@ test('a client whose backend was ended is thrown away, idle or at work, and the 
   const database = openDatabase({ connectionString, connections: 2, onConnectionLost: (error) => lost.push(error) })
   t.after(() => database.close())
   const pid = async (): Promise<string> => (await database.rows('select pg_backend_pid()', []))[0]?.[0] ?? ''
-  const kill = (victim: string): Promise<unknown> =>
-    administer((client) => client.query('select pg_terminate_backend($1)', [victim]))
 
   const idle = await pid()
-  await kill(idle)
+  await endBackend(idle)
   await waitFor('the idle client to be noticed', () => lost.length === 1)
   const next = await pid()
   assert.notEqual(next, idle)
@@ -138,7 +137,7 @@ test('a client whose backend was ended is thrown away, idle or at work, and the 
     )
     return rowCount === 1
   })
-  await kill(next)
+  await endBackend(next)
   await sleeping
   assert.notEqual(await pid(), next)
 })

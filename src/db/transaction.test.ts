@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startPostgres } from '../embedded/start-postgres.ts'
 import { LockstepError } from '../protocol/errors.ts'
-import { administer, createTestDatabase } from '../testing/database.ts'
+import { createTestDatabase } from '../testing/database.ts'
+import { endBackend } from '../testing/end-backends.ts'
 import { waitFor } from '../testing/sessions.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { openDatabase } from './pool.ts'
@@ -100,13 +101,23 @@ test('a transaction whose backend was ended before COMMIT is unavailable, and it
   const { database } = await createTestDatabase(t, { migrated: false, connections: 1 })
   const open = await openTransaction(database)
   const [row] = await open.rows('select pg_backend_pid()', [])
-  await administer((client) => client.query('select pg_terminate_backend($1)', [row?.[0]]))
+  await endBackend(row?.[0] ?? '')
   await assert.rejects(open.commit(), (error) => {
     return error instanceof LockstepError && (error.code === 'unavailable' || error.code === 'outcome_unknown')
   })
   await open.rollback()
   const [next] = await database.rows('select pg_backend_pid()', [])
   assert.notEqual(next?.[0], row?.[0])
+})
+
+test('a transaction opened on a connection that was closed while it lay idle is opened on another one, unseen', async (t) => {
+  const own = await createTestDatabase(t, { migrated: false, connections: 1 })
+  for (let round = 0; round < 30; round++) {
+    const open = await openTransaction(own.database)
+    const [row] = await open.rows('select pg_backend_pid()', [])
+    await open.rollback()
+    await endBackend(row?.[0] ?? '')
+  }
 })
 
 test('a commit whose wait for the standby was cancelled is unknown, by COMMIT and by itself', async (t) => {

@@ -19,19 +19,18 @@ export interface OpenTransaction extends Executor {
 }
 
 /** Begins at once. The caller must end it by `commit` or `rollback`. */
-export async function openTransaction(
-  database: Database,
-  timeouts: Timeouts = database.timeouts,
-): Promise<OpenTransaction> {
-  const connection = await database.checkOut()
-  try {
-    await connection.run(opening(timeouts, 'read write'))
-  } catch (error) {
-    if (!connection.broken) await connection.rollback()
-    connection.release()
-    throw error
-  }
-  return over(connection, [])
+export function openTransaction(database: Database, timeouts: Timeouts = database.timeouts): Promise<OpenTransaction> {
+  return retried(async () => {
+    const connection = await database.checkOut()
+    try {
+      await connection.run(opening(timeouts, 'read write'))
+    } catch (error) {
+      if (!connection.broken) await connection.rollback()
+      connection.release()
+      throw error
+    }
+    return over(connection, [])
+  })
 }
 
 /**
