@@ -1,9 +1,9 @@
 // Finds the connection string of a command: a file, the environment, or the embedded server that `lockstep dev` runs in this
 // folder. Never an argument, and never printed; what was missing is answered with the lines to type.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readPostmasterFile, servesData } from '../embedded/postmaster-file.ts'
+import { findRunning } from '../embedded/find-running.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface FoundDatabase {
@@ -20,8 +20,9 @@ export function findDatabase(file: string | null, env: NodeJS.ProcessEnv, folder
     return { connectionString: checkUrl(url, 'DATABASE_URL'), source: 'DATABASE_URL' }
   const named = env['DATABASE_URL_FILE']
   if (named !== undefined && named !== '') return fromFile(named, 'DATABASE_URL_FILE')
-  const embedded = fromEmbedded(join(folder, '.lockstep'))
-  if (embedded !== null) return embedded
+  const home = join(folder, '.lockstep')
+  const running = findRunning(home)
+  if (running !== null) return { connectionString: running, source: `the embedded PostgreSQL in ${home}` }
   throw new UsageError(
     'No database was named: DATABASE_URL is not set, and no `lockstep dev` runs in this folder.',
     'export DATABASE_URL=postgres://user@host:5432/database    # or, for one to try: lockstep dev',
@@ -45,17 +46,4 @@ function checkUrl(url: string, source: string): string {
     `${source} holds no connection string that can be read.`,
     'export DATABASE_URL=postgres://user:password@host:5432/database    # special characters of the password as %XX',
   )
-}
-
-/** Null when no embedded server runs there. */
-function fromEmbedded(home: string): FoundDatabase | null {
-  const data = join(home, 'data')
-  const claim = readPostmasterFile(data)
-  const secret = join(home, 'postgres-password')
-  if (claim === null || !servesData(claim.pid, data) || !existsSync(secret)) return null
-  const password = readFileSync(secret, 'utf8').trim()
-  return {
-    connectionString: `postgres://postgres:${password}@127.0.0.1:${claim.port}/lockstep`,
-    source: `the embedded PostgreSQL in ${home}`,
-  }
 }

@@ -4,7 +4,7 @@
 import { realpathSync } from 'node:fs'
 import { Client, escapeIdentifier } from 'pg'
 import { reasonOf, systemCode } from './embedded-error.ts'
-import { SUPERUSER } from './make-cluster.ts'
+import { SUPERUSER } from './superuser.ts'
 
 export interface ServerAnswer {
   readonly data: string

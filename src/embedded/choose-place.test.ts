@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path'
 import { after, it } from 'node:test'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { entryRefusal, NAMESPACE, nobodyAccount, refusal, runsAsRoot } from './choose-account.ts'
+import { findRunning } from './find-running.ts'
 import { startPostgres } from './start-postgres.ts'
 
 const folder = temporaryFolder('place')
@@ -86,9 +87,11 @@ it('runs as nobody where root has no user namespaces, in a folder that nobody ca
   const server = await startPostgres({ ...options, onProgress: (line) => lines.push(line) })
   const home = dirname(server.dataDir)
   const uid = process.platform === 'linux' ? ownerOf(server.pid) : process.getuid?.()
+  assert.equal(findRunning(options.home), server.connectionString)
   await server.stop()
   const again = await startPostgres(options)
   await again.stop()
+  assert.equal(findRunning(options.home), null)
   assert.equal(again.dataDir, server.dataDir)
   if (runsAsRoot()) {
     assert.equal(uid, nobodyAccount().ids?.uid)

@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statfsSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
@@ -26,6 +27,7 @@ import {
   runsAsRoot,
 } from './choose-account.ts'
 import { embeddedError, reasonOf } from './embedded-error.ts'
+import { PLACE_FILE } from './find-running.ts'
 import { type Binaries, findBinaries } from './find-binaries.ts'
 
 export interface Place {
@@ -88,6 +90,7 @@ async function placeForNobody(
     )
   }
   const place = enterableFolder(account, home)
+  if (place !== home) writeFileSync(join(home, PLACE_FILE), `${place}\n`)
   let root = binaries.root
   if (refusal(account, [join(root, 'bin', 'postgres'), '--version'], binaries.libraryPath) !== null) {
     root = copyBinaries(binaries, place)

@@ -10,9 +10,7 @@ import { embeddedError, reasonOf } from './embedded-error.ts'
 import type { Password } from './keep-password.ts'
 import { explainLog } from './read-log.ts'
 import { smallEnvironment } from './small-environment.ts'
-
-/** The name of the superuser of every embedded server. */
-export const SUPERUSER = 'postgres'
+import { SUPERUSER } from './superuser.ts'
 
 /** The major version of a data folder, or null when there is none. */
 export function clusterVersion(data: string): number | null {
