@@ -2,7 +2,7 @@
 import type { Fault } from '../source/fault.ts'
 import type { Tree } from '../source/tree.ts'
 
-const DRAWERS = /^(utils?|helpers?|common|shared|misc|managers?|services?|types?|interfaces?|lib|core)$/
+const DRAWERS = /^(utils?|helpers?|common|misc|managers?|services?|types?)$/
 /** As the last word of a longer name; `user-types.test.ts` is about the types of users. */
 const DRAWER_ENDS = /[-_](utils?|helpers?|common|misc|managers?|services?)$/
 const CODE = /^(src|tools|test|bench|examples|dashboard)\/.*\.(ts|tsx|mjs)$/
