@@ -147,7 +147,10 @@ export function createBroker(options: BrokerOptions): Broker {
     const sockets = new Set<Socket>()
     server.on('connection', (socket) => {
       sockets.add(socket)
-      socket.on('close', () => sockets.delete(socket))
+      socket.on('close', (reset) => {
+        sockets.delete(socket)
+        if (reset) desk.reset(socket)
+      })
     })
     return { server, desk, parts, database, hints, sockets }
   }
@@ -158,12 +161,13 @@ export function createBroker(options: BrokerOptions): Broker {
     running = null
     if (!closing) return
     const { server, desk, parts, database, hints, sockets } = closing
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    // It listens until the end: who comes now is told that this one is going, and is not cut off.
+    parts.health.drain()
     desk.drain()
     const finished = Promise.all([parts.traffic.drain(), desk.idle()])
     const clean = await within(finished, options.drainMs ?? DEFAULT_DRAIN_MS)
     if (!clean) logger.error('stop cut requests in flight', { connections: sockets.size })
-    server.closeIdleConnections()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of sockets) socket.destroy()
     await closed
     // What was on its way to a cut connection is handed back before the pool goes.

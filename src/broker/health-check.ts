@@ -15,10 +15,14 @@ export interface Health {
 
 export interface HealthCheck {
   ask(): Promise<Health>
+  /** From now on this broker is not to be sent to, however well PostgreSQL is. */
+  drain(): void
+  readonly draining: boolean
 }
 
 export function createHealthCheck(database: Database, admission: Admission): HealthCheck {
   let asking: Promise<Health> | null = null
+  let draining = false
 
   async function question(): Promise<Health> {
     let timer: NodeJS.Timeout | null = null
@@ -39,5 +43,13 @@ export function createHealthCheck(database: Database, admission: Admission): Hea
     }
   }
 
-  return { ask: () => (asking ??= question()) }
+  return {
+    ask: () => (asking ??= question()),
+    drain() {
+      draining = true
+    },
+    get draining() {
+      return draining
+    },
+  }
 }

@@ -30,9 +30,14 @@ interface Plan {
 export interface ProxyOptions {
   /** Changes the statements of clients on their way; for playing a pooler that has its own mind. */
   readonly rewrite?: (statement: string) => string
+  /** Listens here again, as a server that comes back does; a free one by default. */
+  readonly port?: number
 }
 
-export async function startProxy(connectionString: string, { rewrite }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy(
+  connectionString: string,
+  { rewrite, port: wanted = 0 }: ProxyOptions = {},
+): Promise<Proxy> {
   const target = new URL(connectionString)
   const sockets = new Set<Socket>()
   let plan: Plan | null = null
@@ -65,7 +70,7 @@ export async function startProxy(connectionString: string, { rewrite }: ProxyOpt
       })
     }
   })
-  await listening(server)
+  await listening(server, wanted)
   const { port } = addressOf(server)
   const through = new URL(connectionString)
   through.hostname = '127.0.0.1'
@@ -196,10 +201,10 @@ function rewritten(frame: Buffer, rewrite: (statement: string) => string): Buffe
   return Buffer.concat([head, statement])
 }
 
-function listening(server: Server): Promise<void> {
+function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => resolve())
+    server.listen(port, '127.0.0.1', () => resolve())
   })
 }
 

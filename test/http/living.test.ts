@@ -12,10 +12,10 @@ import type { Served } from './served.ts'
 
 const WAIT = 'consumerGroup=g&subscriptionMode=all&wait=true&timeout=30000'
 
-/** A request that can be torn down; its fate is nobody's concern. */
+/** A request that can be torn down; its fate is nobody's concern. Kept alive, as the clients' connections are. */
 function open(url: string, path: string): ClientRequest {
   const { hostname, port } = new URL(url)
-  const outgoing = request({ hostname, port, path, agent: false })
+  const outgoing = request({ hostname, port, path, agent: false, headers: { connection: 'keep-alive' } })
   outgoing.on('error', () => {})
   outgoing.end()
   return outgoing
@@ -59,29 +59,46 @@ test('a client that goes away while its pop is in flight leaves no lease behind'
 
 test('clients that abort at random lose no message and count no failure', async (t) => {
   const served = await serve(t)
-  await served.post('/api/v1/configure', { queue: 'q', options: { leaseTime: 600 } })
+  await served.post('/api/v1/configure', { queue: 'q', options: { leaseTime: 1, retryDelay: 0, crashLimit: 1000 } })
   await served.push(
     'q',
     Array.from({ length: 60 }, (_, i) => i),
   )
   let running = true
-  const aborters = Array.from({ length: 6 }, async () => {
-    while (running) {
-      const outgoing = open(served.url, `/api/v1/pop/queue/q?${WAIT}&batch=1`)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
-      outgoing.destroy()
-    }
-  })
   const seen: number[] = []
-  const deadline = Date.now() + 60_000
-  while (seen.length < 60 && Date.now() < deadline) {
-    const { status, json } = await served.pop('q', `${WAIT}&batch=1`.replace('30000', '500'))
-    if (status !== 200) continue
-    seen.push(json.messages[0].data)
-    const { transactionId, partitionId, leaseId } = json.messages[0]
+  const settle = async (text: string): Promise<void> => {
+    const [{ transactionId, partitionId, leaseId, data }] = JSON.parse(text).messages
+    seen.push(data)
     const acked = await served.post('/api/v1/ack', { transactionId, partitionId, leaseId, consumerGroup: 'g' })
     assert.equal(acked.json[0].success, true)
   }
+  // Who hears the answer before giving up settles it like anybody.
+  const aborters = Array.from({ length: 6 }, async () => {
+    while (running) {
+      const outgoing = open(served.url, `/api/v1/pop/queue/q?${WAIT}&batch=1`)
+      const heard = new Promise<string>((resolve) => {
+        outgoing.on('response', (response) => {
+          let text = ''
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+          response.on('error', () => {})
+          response.on('end', () => resolve(text))
+        })
+      })
+      const patience = new Promise<string>((resolve) => setTimeout(() => resolve(''), Math.random() * 12))
+      const text = await Promise.race([heard, patience])
+      outgoing.destroy()
+      if (text !== '') await settle(text)
+    }
+  })
+  await waitFor(
+    'all sixty',
+    async () => {
+      const { status, text } = await served.pop('q', `${WAIT}&batch=1`.replace('30000', '500'))
+      if (status === 200) await settle(text)
+      return seen.length >= 60
+    },
+    60_000,
+  )
   running = false
   await Promise.all(aborters)
   assert.deepEqual(
@@ -98,12 +115,13 @@ test('a stop answers parked polls empty, finishes what is in flight and leaves n
   const pushes = Array.from({ length: 40 }, (_, i) =>
     served.post('/api/v1/push', { items: [{ queue: 'q', payload: i }] }),
   )
+  const settled = Promise.allSettled(pushes)
   await waitFor('some of them', async () => (await served.sql('select 1 from lockstep.message limit 1')).length > 0)
   const started = performance.now()
   await Promise.all([served.broker.stop(), served.broker.stop()])
   assert.ok(performance.now() - started < 4_000)
   for (const reply of await Promise.all(parked)) assert.equal(reply.status, 204)
-  const outcomes = await Promise.allSettled(pushes)
+  const outcomes = await settled
   const stored = outcomes.filter((each) => each.status === 'fulfilled' && each.value.status === 201).length
   const [row] = await served.sql('select count(*)::int as n from lockstep.message')
   assert.equal(row?.['n'], stored, 'what was answered is what is stored')
@@ -178,6 +196,10 @@ test('while PostgreSQL is away health is red and calls are 503; it recovers by i
   const { address } = broker
   assert.equal((await exchange(address, 'GET', '/health')).status, 200)
   const parked = exchange(address, 'GET', `/api/v1/pop/queue/q?${WAIT}`)
+  await waitFor('the parked poll', async () => {
+    const { text } = await exchange(address, 'GET', '/metrics/prometheus')
+    return text.includes('\nlockstep_parked_polls 1\n')
+  })
   await proxy.stop()
   const red = await exchange(address, 'GET', '/health')
   assert.deepEqual([red.status, red.headers['retry-after'], red.json.database], [503, '1', 'disconnected'])

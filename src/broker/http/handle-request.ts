@@ -1,6 +1,7 @@
 // The way of a request: find its route, guard it, read its body, run its handler, write one answer. Every fault on this way
 // becomes an answer; nothing that a client sends may end the process or leave a request unanswered.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { BrokerParts } from '../parts.ts'
 import { guard } from './guard.ts'
@@ -11,6 +12,8 @@ import type { Answer, Call, Route } from './route.ts'
 
 export interface RequestDesk {
   readonly listener: RequestListener
+  /** The client reset its connection: it did not read what it was sent, or died. */
+  reset(socket: Socket): void
   /** From now on everything but public routes is refused with `draining`. */
   drain(): void
   /** Resolves when no request is in flight. */
@@ -18,8 +21,8 @@ export interface RequestDesk {
 }
 
 const EMPTY = Buffer.alloc(0)
-/** After a body was refused half-read: time for the client to read the answer before the connection is cut. */
-const LINGER_MS = 500
+/** After a body was refused half-read: time for the client to hear the answer before the connection is cut. */
+const LINGER_MS = 1_000
 
 export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], bodies: BodyReader): RequestDesk {
   const find = compileRoutes(routes)
@@ -28,6 +31,8 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
   let inFlight = 0
   let draining = false
   let idlers: (() => void)[] = []
+  // What a connection was given last: a reset afterwards means that the client never read it.
+  const lastGiven = new WeakMap<Socket, () => void>()
 
   function listener(request: IncomingMessage, response: ServerResponse): void {
     const requestId = prefix + (count++).toString(36)
@@ -37,6 +42,7 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
     const path = mark < 0 ? url : url.slice(0, mark)
     let label = 'ANY unknown'
     inFlight += 1
+    lastGiven.delete(request.socket)
     response.on('close', ended)
     response.on('error', () => {})
     request.on('error', () => {})
@@ -48,12 +54,21 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
 
     function answer(given: Answer | null): void {
       if (given === null) return
+      if (given.undelivered === undefined) send(given)
+      // Two turns of the event loop: a farewell that has arrived already is read before a lease is given away for it.
+      else setImmediate(() => setImmediate(() => send(given)))
+    }
+
+    function send(given: Answer): void {
       const { undelivered } = given
-      if (response.closed || response.destroyed || request.socket.destroyed) {
+      if (response.closed || response.destroyed || request.socket.destroyed || request.socket.readableEnded) {
         undelivered?.()
         return
       }
-      if (undelivered) response.on('close', () => response.writableFinished || undelivered())
+      if (undelivered) {
+        lastGiven.set(request.socket, undelivered)
+        response.on('close', () => response.writableFinished || undelivered())
+      }
       if (draining) response.setHeader('connection', 'close')
       respond(response, given, requestId)
       parts.metrics.count(label, given.status, (performance.now() - startedAt) / 1000)
@@ -66,11 +81,10 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
     }
 
     function refuseBody(fault: LockstepError): void {
-      response.setHeader('connection', 'close')
       fail(fault)
-      // The rest of the body is read away for a moment: an unread byte would make the close a reset that eats the answer.
+      // The rest of the body is read away for a moment: an unread byte would make a close a reset that eats the answer.
       request.resume()
-      setTimeout(() => request.destroy(), LINGER_MS).unref()
+      setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref()
     }
 
     function run(route: Route, params: Call['params'], body: Buffer): void {
@@ -136,6 +150,10 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
     listener,
     drain() {
       draining = true
+    },
+    reset(socket) {
+      lastGiven.get(socket)?.()
+      lastGiven.delete(socket)
     },
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
   }

@@ -1,4 +1,4 @@
-// What is public: health and metrics. Health is 200 only when PostgreSQL answers.
+// What is public: health and metrics. Health is 200 only when PostgreSQL answers and this broker is here to stay.
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -6,10 +6,11 @@ const ENGINE = 'lockstep'
 
 async function health({ parts }: Call): Promise<Answer> {
   const { database, code } = await parts.health.ask()
-  const up = database === 'up'
+  const { draining } = parts.health
+  const up = database === 'up' && !draining
   const body = JSON.stringify({
-    status: up ? 'healthy' : 'unhealthy',
-    database: up ? 'connected' : 'disconnected',
+    status: draining ? 'draining' : up ? 'healthy' : 'unhealthy',
+    database: database === 'up' ? 'connected' : 'disconnected',
     engine: ENGINE,
     version: parts.version,
     ...(code === null ? {} : { code }),
