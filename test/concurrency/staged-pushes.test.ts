@@ -28,7 +28,10 @@ test('an open staged push to a queue and partition that are not there yet blocks
   assert.deepEqual(byPartition(await drain(own, 'orders', 'g')), { acme: ['plain'] })
   const [step] = await transaction(own.database, [stepOf({ pushes: [item('orders', 'acme', 'step')] })])
   assert.ok(step !== 'deferred' && step?.success)
-  const waiters = await own.database.reader.rows('select * from pg_locks where not granted', [])
+  const waiters = await own.database.reader.rows(
+    'select * from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())',
+    [],
+  )
   assert.deepEqual(waiters, [])
   await user.sql('commit')
   assert.deepEqual(byPartition(await drain(own, 'orders', 'g')), { acme: ['step', 'staged-1', 'staged-2'] })
