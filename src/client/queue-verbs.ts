@@ -6,7 +6,7 @@ import type { Attempts } from './attempts.ts'
 import type { ConsumeContext } from './consume/consume-context.ts'
 import { laneBatches, type LaneBatch } from './consume/lane-batch.ts'
 import { startConsumer, type Consumer } from './consume/start-consumer.ts'
-import { refusedAck, validMessage } from './consume/valid-message.ts'
+import { validMessage } from './consume/valid-message.ts'
 import { workBatch } from './consume/work-batch.ts'
 import { handleWith, workEach, type HandleOne } from './consume/work-each.ts'
 import { handleSteps } from './consume/work-step.ts'
@@ -54,11 +54,10 @@ async function claim(transport: Transport, plan: Plan, signal: AbortSignal): Pro
 async function validHead(transport: Transport, plan: Plan, lane: LaneBatch): Promise<Message<Untyped>[]> {
   const messages: Message<Untyped>[] = []
   for (const delivery of lane.deliveries) {
-    const validated = await validMessage({ plan }, delivery, lane.lost.signal)
+    const validated = await validMessage({ plan, onInvalid: null }, delivery, lane.lost.signal)
     if (validated.valid) messages.push(validated.message)
     else {
-      if (messages.length === 0)
-        await transport.ack([await refusedAck({ onInvalid: null }, delivery, validated.issues)])
+      if (messages.length === 0) await transport.ack([await validated.end()])
       break
     }
   }

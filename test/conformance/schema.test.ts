@@ -157,3 +157,35 @@ onBothWays('a schema may be asynchronous at both ends', async ({ lockstep, named
     ['one', 'two'],
   )
 })
+
+onBothWays(
+  'a schema that throws is a failure of the message, not the end of the consumer',
+  async ({ lockstep, named, sql }) => {
+    const name = named('q')
+    await lockstep.queue(name).config({ retryLimit: 0, retryDelay: 0 }).create()
+    await lockstep.queue(name).push([{ data: 'boom' }, { data: 'fine' }])
+    const Fragile = queue(
+      name,
+      z.string().transform((text) => {
+        if (text === 'boom') throw new Error('a bug')
+        return text
+      }),
+    )
+    const seen: string[] = []
+    const result = await lockstep
+      .queue(Fragile)
+      .group('g')
+      .subscriptionMode('all')
+      .each()
+      .limit(2)
+      .consume(async (message) => {
+        seen.push(message.data)
+      })
+    assert.deepEqual([result.consumed, seen], [2, ['fine']])
+    const dead = await sql(
+      'select d.error from lockstep.dead_letter d join lockstep.queue q on q.id = d.queue_id where q.name = $1',
+      [name],
+    )
+    assert.deepEqual(dead, [{ error: 'the schema failed: a bug' }])
+  },
+)

@@ -1,6 +1,8 @@
 // transactional().consume(): the handler's rows, pushes and state and the ack in one commit, fenced by the lease. Only straight
 // to PostgreSQL; through a broker it is refused, readably.
 import assert from 'node:assert/strict'
+import { Lockstep } from 'lockstep'
+import { Pool } from 'pg'
 import { onlyWay, type Case } from './both-ways.ts'
 import { gate, until } from './until.ts'
 
@@ -258,7 +260,6 @@ onlyWay('postgres', 'a backend that dies under a step leaves the message to be r
 
 onlyWay('postgres', 'handlers that call the client inside their step cannot starve their own commits', async (c) => {
   const { named, connectionString } = c
-  const { Lockstep } = await import('lockstep')
   const lockstep = new Lockstep({ connectionString, connections: 4, logger: { warn() {} } })
   try {
     const partitions = Array.from({ length: 12 }, (_, index) => `p${index}`)
@@ -283,6 +284,70 @@ onlyWay('postgres', 'handlers that call the client inside their step cannot star
     await lockstep.close()
   }
 })
+
+onlyWay(
+  'postgres',
+  "a deadlock or a lost connection under a step is nobody's failure: it is handed back uncounted",
+  async (c) => {
+    const { lockstep, named, sql, connect } = c
+    const table = await ordersTable(c)
+    await sql(`insert into ${table} values ('a', ''), ('b', '')`)
+    await lockstep.queue(named('q')).push({ data: 1 })
+    const other = await connect()
+    let attempts = 0
+    await lockstep
+      .queue(named('q'))
+      .group('w')
+      .subscriptionMode('all')
+      .transactional()
+      .limit(1)
+      .consume(async (_, step) => {
+        attempts += 1
+        await step.tx.query('set local deadlock_timeout = 10')
+        await step.tx.query(`update ${table} set status = 'step' where id = 'a'`)
+        if (attempts > 1) return
+        await other.query('begin')
+        await other.query(`set local deadlock_timeout = '1h'`)
+        await other.query(`update ${table} set status = 'other' where id = 'b'`)
+        const crossing = other.query(`update ${table} set status = 'other' where id = 'a'`)
+        await until('the other waits', async () => {
+          const [row] = await sql('select count(*)::int as n from pg_locks where not granted')
+          return row?.['n'] === 1
+        })
+        try {
+          await step.tx.query(`update ${table} set status = 'step' where id = 'b'`)
+        } finally {
+          await crossing.catch(() => {})
+          await other.query('commit')
+        }
+      })
+    assert.equal(attempts, 2)
+    assert.deepEqual(await lane(c), { failures: 0, crashes: 0 })
+  },
+)
+
+onlyWay(
+  'postgres',
+  'a pool too small for a step ends the consumer with the reason, and the message is unhurt',
+  async (c) => {
+    const { lockstep, named, connectionString } = c
+    await lockstep.queue(named('q')).push({ data: 1 })
+    const pool = new Pool({ connectionString, max: 1 })
+    const tiny = new Lockstep({ pool, logger: { warn() {} } })
+    const consuming = tiny
+      .queue(named('q'))
+      .group('w')
+      .subscriptionMode('all')
+      .transactional()
+      .consume(async () => {})
+    await assert.rejects(consuming, { code: 'bad_request', message: /at least 2/ })
+    await tiny.close()
+    await pool.end()
+    const [message] = await lockstep.queue(named('q')).group('w').wait(true).timeout(5_000).pop()
+    assert.equal(message?.data, 1)
+    assert.deepEqual(await lane(c), { failures: 0, crashes: 0 })
+  },
+)
 
 onlyWay('postgres', 'a closing client finishes the step it works on', async (c) => {
   const { another, named, lockstep } = c

@@ -19,6 +19,7 @@ export type Work = (deliveries: readonly Delivery[], finished: (count: number) =
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 30_000
+/** After an answer with nothing that came without any waiting, whoever gave it: never a busy loop. */
 const EMPTY_PAUSE_MS = 100
 
 interface Shared {
@@ -98,11 +99,12 @@ async function worker(shared: Shared): Promise<void> {
       continue
     }
     try {
+      const started = performance.now()
       const found = await turn(shared, taken)
       pauseMs = FIRST_PAUSE_MS
       if (found) continue
       if (idleLeft(shared) === 0) return shared.end('idle')
-      if (context.plan.wait === false) await pauseUnless(stopping, EMPTY_PAUSE_MS)
+      if (performance.now() - started < EMPTY_PAUSE_MS) await pauseUnless(stopping, EMPTY_PAUSE_MS)
     } catch (error) {
       if (!(error instanceof LockstepError) || error.retry === 'never') throw error
       if (idleLeft(shared) === 0) return shared.end('idle')

@@ -8,7 +8,7 @@ import { ackOf, laneBatches, type LaneBatch } from './lane-batch.ts'
 import { keepClaim } from './keep-claim.ts'
 import { runHandler } from './run-handler.ts'
 import { settle, type Ended } from './settle.ts'
-import { refusedAck, validMessage } from './valid-message.ts'
+import { validMessage } from './valid-message.ts'
 
 interface Watched {
   readonly delivery: Delivery
@@ -29,10 +29,7 @@ async function prepare(context: ConsumeContext, lane: LaneBatch): Promise<LaneWo
   const messages: Message<unknown>[] = []
   for (const delivery of lane.deliveries) {
     const validated = await validMessage(context, delivery, lane.lost.signal)
-    if (!validated.valid) {
-      const { issues } = validated
-      return { lane, watched, messages, refused: async () => refusedAck(context, delivery, issues) }
-    }
+    if (!validated.valid) return { lane, watched, messages, refused: validated.end }
     messages.push(validated.message)
     const held = { ...delivery, group: delivery.consumerGroup }
     watched.push({ delivery, attempt: context.attempts.begin(held, () => lane.lost.abort()) })
@@ -86,14 +83,23 @@ async function settleLane(context: ConsumeContext, { watched, refused }: LaneWor
   return finished + (gone ? 1 : 0)
 }
 
+/** Hands every partition back at its first message. */
+function firstsOf(lanes: readonly LaneBatch[]): readonly AckItem[] {
+  return lanes.flatMap(({ deliveries }) => deliveries.slice(0, 1).map((delivery) => ackOf(delivery, 'retry')))
+}
+
 export async function workBatch(
   context: ConsumeContext,
   deliveries: readonly Delivery[],
   handler: (messages: readonly Message<unknown>[]) => unknown,
   finished: (count: number) => void,
 ): Promise<void> {
-  const { attempts } = context
+  const { attempts, stopping } = context
   const lanes = laneBatches(deliveries)
+  if (stopping.thrown) {
+    await settleAcks(context, firstsOf(lanes))
+    return
+  }
   const keeper = keepClaim(context, deliveries, () => {
     for (const lane of lanes) lane.lost.abort()
   })

@@ -7,7 +7,7 @@ import { ackOf, laneBatches, type LaneBatch } from './lane-batch.ts'
 import { keepClaim } from './keep-claim.ts'
 import { runHandler } from './run-handler.ts'
 import { settle } from './settle.ts'
-import { refusedAck, validMessage } from './valid-message.ts'
+import { validMessage } from './valid-message.ts'
 
 /** What became of one message. */
 export interface Handled {
@@ -30,7 +30,7 @@ export async function sendAck(context: ConsumeContext, item: AckItem): Promise<H
 export function handleWith(context: ConsumeContext, handler: (message: Message<unknown>) => unknown): HandleOne {
   return async (delivery, lane) => {
     const validated = await validMessage(context, delivery, lane.lost.signal)
-    if (!validated.valid) return sendAck(context, await refusedAck(context, delivery, validated.issues))
+    if (!validated.valid) return sendAck(context, await validated.end())
     const held = { ...delivery, group: delivery.consumerGroup }
     const attempt = context.attempts.begin(held, () => lane.lost.abort())
     const ended = await runHandler(context, () => handler(validated.message))

@@ -2,6 +2,7 @@
 // commit is fenced by the lease; anything that undoes it leaves the message to be read again, and nothing of the step.
 import { LockstepError } from '../../protocol/errors.ts'
 import type { Delivery } from '../../protocol/message.ts'
+import { errorLine } from '../logger.ts'
 import type { Message } from '../message.ts'
 import type { Step } from '../queue-builder.ts'
 import { transactionScope } from '../transaction-scope.ts'
@@ -11,7 +12,7 @@ import type { ConsumeContext } from './consume-context.ts'
 import { ackOf, type LaneBatch } from './lane-batch.ts'
 import { runHandler } from './run-handler.ts'
 import { settle, type Ended } from './settle.ts'
-import { refusedAck, validMessage } from './valid-message.ts'
+import { validMessage } from './valid-message.ts'
 import { sendAck, type HandleOne, type Handled } from './work-each.ts'
 
 /** Remembers whether a required state operation lost: then the step is not committed, whatever the handler made of it. */
@@ -30,14 +31,49 @@ function watchingRequired(joined: JoinedTransaction): { readonly joined: JoinedT
   }
 }
 
+interface Seen {
+  started: boolean
+  ended: Ended
+}
+
+/** Faults of the way to the database, a lock that was not had, a deadlock: the message did nothing wrong. */
+const PASSING: ReadonlySet<unknown> = new Set([
+  'unavailable',
+  'overloaded',
+  'busy',
+  'timeout',
+  'draining',
+  'outcome_unknown',
+  '40001',
+  '40P01',
+])
+
+function isPassing(error: unknown): boolean {
+  return error instanceof Error && PASSING.has(Reflect.get(error, 'code'))
+}
+
 /** The step was rolled back: a failure of the message, or a hand-back that spends nothing. */
-async function undone(context: ConsumeContext, delivery: Delivery, lane: LaneBatch, ended: Ended): Promise<Handled> {
-  if (ended.how === 'abandoned') lane.lost.abort()
-  const settlement = settle(
-    ended,
-    { settled: false, done: false, released: false, lost: false, leaseLost: false },
-    false,
-  )
+async function undone(
+  context: ConsumeContext,
+  delivery: Delivery,
+  lane: LaneBatch,
+  seen: Seen,
+  error: unknown,
+): Promise<Handled> {
+  const handBack = ackOf(delivery, 'retry')
+  if (!seen.started) {
+    await sendAck(context, handBack)
+    throw error
+  }
+  if (seen.ended.how === 'abandoned') lane.lost.abort()
+  if (isPassing(error)) {
+    const details = { transactionId: delivery.transactionId, error: errorLine(error) }
+    context.log.warn(details, 'a step was undone and will be tried again')
+    return sendAck(context, handBack)
+  }
+  const ended: Ended = seen.ended.how === 'returned' ? { how: 'threw', error } : seen.ended
+  const attempt = { settled: false, done: false, released: false, lost: false, leaseLost: false }
+  const settlement = settle(ended, attempt, false)
   return settlement.ack === null ? settlement : sendAck(context, ackOf(delivery, settlement.ack, settlement.error))
 }
 
@@ -47,24 +83,24 @@ export function handleSteps(
 ): HandleOne {
   return async (delivery, lane) => {
     const validated = await validMessage(context, delivery, lane.lost.signal)
-    if (!validated.valid) return sendAck(context, await refusedAck(context, delivery, validated.issues))
+    if (!validated.valid) return sendAck(context, await validated.end())
 
-    const seen: { ended: Ended; lostRequired: boolean } = { ended: { how: 'returned' }, lostRequired: false }
+    const seen: Seen = { started: false, ended: { how: 'returned' } }
     const body = async (tx: Step['tx'], joined: JoinedTransaction): Promise<void> => {
+      seen.started = true
       const watched = watchingRequired(joined)
       const scope = transactionScope(async () => watched.joined)
       seen.ended = await runHandler(context, () => handler(validated.message, { ...scope, tx }))
-      seen.lostRequired = watched.lost()
       if (seen.ended.how === 'threw') throw seen.ended.error
       if (seen.ended.how === 'abandoned') throw new LockstepError('closed', 'the client was closed meanwhile')
-      if (seen.lostRequired) throw new LockstepError('rolled_back', 'a required state operation lost')
+      if (watched.lost()) throw new LockstepError('rolled_back', 'a required state operation lost')
     }
 
     let answer: StepAnswer
     try {
       answer = await context.transport.step(ackOf(delivery, 'completed'), body)
     } catch (error) {
-      return undone(context, delivery, lane, seen.ended.how === 'returned' ? { how: 'threw', error } : seen.ended)
+      return undone(context, delivery, lane, seen, error)
     }
     if (answer.success) {
       const acked = answer.operations.find((result) => result.type === 'ack')
