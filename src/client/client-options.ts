@@ -1,4 +1,5 @@
 // How a client is made. The way it goes is read from which of url, connectionString and pool is named, and exactly one may be.
+import { integer, optional, root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { consoleLogger, type Logger } from './logger.ts'
 import type { HttpSettings } from './http/http-call.ts'
@@ -58,7 +59,7 @@ export type WayOf<O extends LockstepOptions> = O extends { readonly url: string 
 
 export type { Way }
 
-const TIMEOUT_MS = 30_000
+const answerMs = optional(integer(1, 3_600_000), 30_000)
 
 export function loggerOf(options: Common): Logger {
   return options.logger ?? consoleLogger
@@ -91,6 +92,6 @@ export function httpSettings(options: HttpOptions): HttpSettings {
   return {
     base: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
     headers: { ...options.headers, ...token },
-    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+    timeoutMs: answerMs.read(options.timeoutMs, root(), 'timeoutMs'),
   }
 }

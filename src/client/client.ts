@@ -67,6 +67,8 @@ export interface ClientParts {
 }
 
 const CLOSE_MS = 30_000
+/** A timer past 2^31 - 1 ms fires at once. */
+const patience = integer(0, 86_400_000)
 const renewSeconds = integer(1, LIMITS.leaseSeconds)
 
 async function acknowledge(
@@ -140,6 +142,9 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     transaction: () => transactionBuilder({ transaction: transport.transaction, attempts }),
     in: (tx) => transactionScope(parts.join(tx)),
     migrate: async () => transport.migrate(),
-    close: async ({ timeoutMs = CLOSE_MS } = {}) => (closing ??= end(timeoutMs)),
+    async close({ timeoutMs = CLOSE_MS } = {}) {
+      closing ??= end(patience.read(timeoutMs, root(), 'timeoutMs'))
+      return closing
+    },
   }
 }

@@ -241,3 +241,64 @@ onBothWays(
     assert.deepEqual(await popped, [])
   },
 )
+
+const NAMES = [
+  "a'; drop table lockstep.queue;--",
+  'a"b',
+  'a%00b',
+  '%2e%2e',
+  'a/b?c#d&e=f',
+  'A',
+  'a',
+  '\u00e9',
+  'e\u0301',
+  '\u{1f680}',
+  '\u200f right to left',
+  ' ',
+  'x'.repeat(512),
+]
+
+onBothWays(
+  'any name is a value: it comes back as it was, and its neighbours are others',
+  async ({ lockstep, named }) => {
+    for (const [index, name] of NAMES.entries()) {
+      const data = { index }
+      const queue = lockstep.queue(named('names')).partition(name)
+      await queue.push({ data, transactionId: `${name.slice(0, 100)} id` })
+      await lockstep.queue(name === 'x'.repeat(512) ? name : `${name}-${named('q')}`).push({ data })
+      await lockstep.kv.put('names', `${named('k')}${name}`.slice(0, 500), index, { ttl: '1h' })
+    }
+    for (const [index, name] of NAMES.entries()) {
+      const [message, ...more] = await lockstep
+        .queue(named('names'))
+        .partition(name)
+        .group(name)
+        .subscriptionMode('all')
+        .pop()
+      assert.deepEqual(
+        [message?.data, message?.partition, message?.consumerGroup],
+        [{ index }, name, name],
+        JSON.stringify(name),
+      )
+      assert.equal(message?.transactionId, `${name.slice(0, 100)} id`)
+      assert.deepEqual(more, [])
+      const queue = name === 'x'.repeat(512) ? name : `${name}-${named('q')}`
+      assert.deepEqual(
+        (await lockstep.queue(queue).pop()).map((other) => [other.data, other.queue]),
+        [[{ index }, queue]],
+      )
+      assert.equal((await lockstep.kv.get('names', `${named('k')}${name}`.slice(0, 500))).value, index)
+    }
+  },
+)
+
+onBothWays('what no name can be is refused', async ({ lockstep }) => {
+  for (const name of ['..', '.', 'a\u0000b', 'x'.repeat(513), '\ud800']) {
+    assert.throws(() => lockstep.queue(name), { name: 'LockstepError', status: 400 }, JSON.stringify(name))
+    assert.throws(() => lockstep.queue('q').partition(name), { name: 'LockstepError', status: 400 })
+    assert.throws(() => lockstep.queue('q').group(name), { name: 'LockstepError', status: 400 })
+    assert.throws(() => lockstep.transaction().queue('q').partition(name), { name: 'LockstepError', status: 400 })
+  }
+  assert.throws(() => lockstep.queue(''), { code: 'bad_request' })
+  assert.throws(() => Reflect.apply(lockstep.queue, undefined, [7]), { code: 'bad_request' })
+})
