@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Lockstep } from 'lockstep'
 import { Pool } from 'pg'
 import { createTestDatabase } from '../../src/testing/database.ts'
+import { until } from './until.ts'
 
 const quiet = { warn() {} }
 
@@ -105,4 +106,31 @@ test('await using closes the client', async (t) => {
   await lockstep.kv.get('o', 'k')
   await lockstep[Symbol.asyncDispose]()
   await assert.rejects(lockstep.kv.get('o', 'k'), { code: 'closed' })
+})
+
+test('a process that consumes takes part in upkeep: what was staged is placed though nobody pops its queue', async (t) => {
+  const { connectionString, connect, database } = await createTestDatabase(t)
+  const stage = async (): Promise<void> => {
+    const tx = await connect()
+    await tx.query('begin')
+    await lockstep.in(tx).queue('nobody-pops-this').push({ data: 1 })
+    await tx.query('commit')
+  }
+  const staged = async (): Promise<number> =>
+    Number((await database.rows('select count(*) from lockstep.staged', []))[0]?.[0])
+  const lockstep = new Lockstep({ connectionString, logger: quiet })
+  await stage()
+  assert.equal(await staged(), 1)
+  assert.deepEqual(await lockstep.queue('another').pop(), [])
+  await until('the staged message is placed', async () => (await staged()) === 0)
+  await lockstep.close()
+
+  const without = new Lockstep({ connectionString, upkeep: false, logger: quiet })
+  const tx = await connect()
+  await tx.query('begin')
+  await without.in(tx).queue('nobody-pops-this').push({ data: 2 })
+  await tx.query('commit')
+  assert.deepEqual(await without.queue('another').wait(true).timeout(1_500).pop(), [])
+  assert.equal(await staged(), 1)
+  await without.close()
 })
