@@ -8,12 +8,18 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
  */
 export type CutPoint = 'before-commit' | 'after-commit' | 'before-ready' | 'before-answer'
 
+/** Before the nth message (from 0) that this side sends after the plan was made; later ones are never sent. */
+export interface FrameCut {
+  readonly side: 'client' | 'server'
+  readonly frame: number
+}
+
 export interface Proxy {
   readonly port: number
   /** The connection string that was given, through the proxy. */
   readonly connectionString: string
   /** The next connection that reaches the point is cut there; resolves when it was. */
-  cutNext(point: CutPoint): Promise<void>
+  cutNext(point: CutPoint | FrameCut): Promise<void>
   /** From now on nothing passes in either direction and nobody is told, until `resume`. */
   blackhole(): void
   resume(): void
@@ -23,7 +29,9 @@ export interface Proxy {
 }
 
 interface Plan {
-  readonly point: CutPoint
+  readonly point: CutPoint | FrameCut
+  /** Messages until a planned frame. */
+  left: number
   readonly done: () => void
 }
 
@@ -84,7 +92,7 @@ export async function startProxy(
     connectionString: through.href,
     cutNext: (point) =>
       new Promise<void>((done) => {
-        plan = { point, done }
+        plan = { point, done, left: typeof point === 'object' ? point.frame : 0 }
       }),
     blackhole() {
       silent = true
@@ -137,6 +145,7 @@ class Link {
     this.clientBytes = Buffer.concat([this.clientBytes, data])
     for (let frame = this.clientFrame(); frame !== null; frame = this.clientFrame()) {
       const commits = isCommit(frame)
+      if (this.isFrame('client')) return this.cutAsPlanned()
       const point = this.plan()?.point
       if (commits && point === 'before-commit') return this.cutAsPlanned()
       if (commits) this.commitSent = true
@@ -149,6 +158,7 @@ class Link {
     for (let frame = take(this.serverBytes, 1); frame !== null; frame = take(this.serverBytes, 1)) {
       this.serverBytes = this.serverBytes.subarray(frame.length)
       const type = String.fromCharCode(frame[0] ?? 0)
+      if (this.isFrame('server')) return this.cutAsPlanned()
       const point = this.plan()?.point
       if (this.commitSent) {
         const tag = type === 'C' ? frame.subarray(5, -1).toString() : ''
@@ -169,6 +179,13 @@ class Link {
     // Requests for TLS or GSS come before the start-up message proper and are answered by one byte; nobody asks here.
     if (!this.started && frame.readInt32BE(4) === 196_608) this.started = true
     return frame
+  }
+
+  /** Counts a message of this side; true when it is the planned one. */
+  private isFrame(side: FrameCut['side']): boolean {
+    const plan = this.plan()
+    if (plan === null || typeof plan.point === 'string' || plan.point.side !== side) return false
+    return plan.left-- === 0
   }
 
   private cutAsPlanned(): void {
