@@ -13,6 +13,7 @@ import { LIMITS } from '../protocol/limits.ts'
 import { createHints } from '../traffic/hints.ts'
 import type { Hints } from '../traffic/hints.ts'
 import { createTraffic } from '../traffic/traffic.ts'
+import { Upkeep } from '../upkeep/runner.ts'
 import { demandLoopback } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
 import { createRequestDesk } from './http/handle-request.ts'
@@ -38,6 +39,8 @@ export interface BrokerOptions {
   readonly allowOpen?: boolean
   readonly defaultSubscriptionMode?: 'all' | 'new'
   readonly requireLease?: boolean
+  /** Whether this process takes part in the database's upkeep; default true. */
+  readonly upkeep?: boolean
   /** How long a stop waits for requests in flight. */
   readonly drainMs?: number
   readonly logger?: Logger
@@ -52,8 +55,8 @@ export interface Broker {
 
 const DEFAULT_PORT = 6632
 const DEFAULT_DRAIN_MS = 10_000
-/** Of the pool, for the notifications to other processes. */
-const KEPT_FOR_HINTS = 1
+/** Of the pool, for hints to other processes and for upkeep. */
+const KEPT_FOR_OTHERS = 1
 /** A client that sends its headers or body slower than this is cut; so is a connection that carries nothing. */
 const HEADERS_MS = 30_000
 const REQUEST_MS = 60_000
@@ -68,6 +71,7 @@ interface Running {
   readonly parts: BrokerParts
   readonly database: Database
   readonly hints: Hints
+  readonly upkeep: Upkeep
   readonly sockets: ReadonlySet<Socket>
 }
 
@@ -96,6 +100,7 @@ export function createBroker(options: BrokerOptions): Broker {
       throw error
     }
     started.hints.listen(started.parts.traffic.parking)
+    if (options.upkeep ?? true) started.upkeep.start()
     running = started
     logger.info('listening', { address: addressOf(started.server, host) })
   }
@@ -114,9 +119,16 @@ export function createBroker(options: BrokerOptions): Broker {
     const hints = createHints(database, (state, reason) => logger.info('hints of other processes', { state, reason }))
     const traffic = createTraffic({
       database,
-      connections: Math.max(1, connections - KEPT_FOR_HINTS),
+      connections: Math.max(1, connections - KEPT_FOR_OTHERS),
       onCommitted: (queue) => hints.tell(queue),
-      onFault: (what, error) => logger.error(what, { message: error instanceof Error ? error.message : String(error) }),
+      onFault: (what, error) => logger.error(what, { message: messageOf(error) }),
+    })
+    const upkeep = new Upkeep({
+      db: database,
+      onPlaced: (queue) => traffic.committed(queue),
+      onReport({ job, error }) {
+        if (error !== null) logger.error('a step of upkeep failed', { job, message: messageOf(error) })
+      },
     })
     const bodies = createBodyReader()
     const parts: BrokerParts = {
@@ -152,7 +164,7 @@ export function createBroker(options: BrokerOptions): Broker {
         if (reset) desk.reset(socket)
       })
     })
-    return { server, desk, parts, database, hints, sockets }
+    return { server, desk, parts, database, hints, upkeep, sockets }
   }
 
   async function close(): Promise<void> {
@@ -160,7 +172,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const closing = running
     running = null
     if (!closing) return
-    const { server, desk, parts, database, hints, sockets } = closing
+    const { server, desk, parts, database, hints, upkeep, sockets } = closing
     // It listens until the end: who comes now is told that this one is going, and is not cut off.
     parts.health.drain()
     desk.drain()
@@ -172,7 +184,7 @@ export function createBroker(options: BrokerOptions): Broker {
     await closed
     // What was on its way to a cut connection is handed back before the pool goes.
     await within(parts.traffic.drain(), LIMITS.statementTimeoutMs)
-    await hints.stop()
+    await Promise.all([hints.stop(), upkeep.stop()])
     await database.close()
     logger.info('stopped', { clean })
   }
@@ -214,6 +226,8 @@ function addressOf(server: Server, host: string): string {
   const port = typeof address === 'object' && address !== null ? address.port : 0
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** True when the work ended in time. */
 async function within(work: Promise<unknown>, milliseconds: number): Promise<boolean> {

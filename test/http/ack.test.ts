@@ -1,4 +1,5 @@
 // WIRE sections 5 and 6: every status, fences, per-item verdicts, repeats, and renewing a lease.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEnd } from '../../src/testing/database.ts'
@@ -23,8 +24,8 @@ async function stand(t: TestEnd, payloads: readonly unknown[], options: Record<s
     return {
       leaseId: json.leaseId,
       partitionId: json.partitionId,
-      ids: json.messages.map((message: any) => message.transactionId),
-      data: json.messages.map((message: any) => message.data),
+      ids: json.messages.map((message: Untyped) => message.transactionId),
+      data: json.messages.map((message: Untyped) => message.data),
     }
   }
   /** Takes when there is something again: a failure may be held back for a moment. */
@@ -39,7 +40,7 @@ async function stand(t: TestEnd, payloads: readonly unknown[], options: Record<s
       acknowledgments: items.map((item) => ({ partitionId: batch.partitionId, leaseId: batch.leaseId, ...item })),
       ...more,
     })
-  const dlq = async (): Promise<any[]> => (await served.get('/api/v1/dlq?queue=q')).json.messages
+  const dlq = async (): Promise<Untyped[]> => (await served.get('/api/v1/dlq?queue=q')).json.messages
   return { ...served, take, takeSoon, ack, dlq }
 }
 
@@ -142,7 +143,7 @@ test('status is read without case; an unknown one is refused by itself and its n
   ])
   assert.equal(status, 200)
   assert.deepEqual(
-    json.map((one: any) => [one.index, one.success, one.error]),
+    json.map((one: Untyped) => [one.index, one.success, one.error]),
     [
       [0, true, null],
       [1, false, 'unknown status'],
@@ -176,7 +177,7 @@ test('in one call the lowest failed wins over a later completed', async (t) => {
     { transactionId: batch.ids[1], status: 'failed' },
   ])
   assert.deepEqual(
-    json.map((one: any) => one.success),
+    json.map((one: Untyped) => one.success),
     [true, true],
   )
   assert.deepEqual((await takeSoon()).data, ['b', 'c'])

@@ -1,9 +1,10 @@
 // WIRE sections 11 and 12: groups deleted and moved, dead letters and single messages looked up, queues listed, metrics.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from './served.ts'
 
-const dataOf = (json: any): unknown[] => json.messages.map((message: any) => message.data)
+const dataOf = (json: Untyped): unknown[] => json.messages.map((message: Untyped) => message.data)
 
 test('deleting a group lets its name begin anew, on one queue or on all', async (t) => {
   const { push, pop, send } = await serve(t)
@@ -34,7 +35,7 @@ test('a seek to a time delivers everything from there at once, also after polls 
   const { push, pop, post } = await serve(t)
   for (const partition of ['a', 'b', 'c']) await push('q', [`${partition}1`], partition)
   const look = await pop('q', 'consumerGroup=look&partitions=9')
-  const [first] = look.json.messages.map((message: any) => message.createdAt).toSorted()
+  const [first] = look.json.messages.map((message: Untyped) => message.createdAt).toSorted()
   const query = 'consumerGroup=g&partitions=9&autoAck=true'
   assert.equal((await pop('q', query)).json.messages.length, 3)
   for (let i = 0; i < 3; i++) assert.equal((await pop('q', query)).status, 204)

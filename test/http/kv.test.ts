@@ -1,4 +1,5 @@
 // WIRE section 8: every operation, its verdicts and refusals, over the route and its path forms.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEnd } from '../../src/testing/database.ts'
@@ -7,7 +8,7 @@ import { serve } from './served.ts'
 
 async function stand(t: TestEnd) {
   const served = await serve(t)
-  const kv = async (...operations: unknown[]): Promise<any[]> => {
+  const kv = async (...operations: unknown[]): Promise<Untyped[]> => {
     const { status, json, text } = await served.post('/api/v1/kv', { operations })
     assert.equal(status, 200, text)
     return json.results ?? [json]
@@ -105,12 +106,12 @@ test('getMany and getPrefix see the call’s own writes, in byte order', async (
     keys: ['k-b', 'none'],
   })
   assert.deepEqual(
-    results[0].rows.map((row: any) => row.key),
+    results[0].rows.map((row: Untyped) => row.key),
     ['k-a', 'k-b', 'k-é'],
   )
   assert.deepEqual([results[0].truncated, results[0].nextAfter], [false, null])
   assert.deepEqual(
-    results[4].rows.map((row: any) => row.value),
+    results[4].rows.map((row: Untyped) => row.value),
     [2],
   )
   assert.deepEqual(results[4].missing, ['none'])
@@ -145,7 +146,7 @@ test('what is wrong is 400 with the code as the error and a reason', async (t) =
     [[7], 'kv_bad_op'],
     [[{ op: 'eat', ns: 'a', key: 'k' }], 'kv_unknown_op'],
     [[{ ...put('k', 1), ns: 'Upper' }], 'kv_bad_ns'],
-    [[{ ...put('k', 1), ns: `${'n'.repeat(65)}` }], 'kv_bad_ns'],
+    [[{ ...put('k', 1), ns: 'n'.repeat(65) }], 'kv_bad_ns'],
     [[put('', 1)], 'kv_bad_key'],
     [[put('k\0', 1)], 'kv_bad_key'],
     [[put('x'.repeat(513), 1)], 'kv_bad_key'],

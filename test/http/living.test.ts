@@ -64,7 +64,7 @@ test('clients that abort at random lose no message and count no failure', async 
     'q',
     Array.from({ length: 20 }, (_, i) => i),
   )
-  let running = true
+  const stop = new AbortController()
   const seen: number[] = []
   const settle = async (text: string): Promise<void> => {
     const [{ transactionId, partitionId, leaseId, data }] = JSON.parse(text).messages
@@ -73,7 +73,7 @@ test('clients that abort at random lose no message and count no failure', async 
   }
   // Who hears the answer before giving up settles it like anybody.
   const aborters = Array.from({ length: 4 }, async () => {
-    while (running) {
+    while (!stop.signal.aborted) {
       const outgoing = open(served.url, `/api/v1/pop/queue/q?${WAIT}&batch=1`)
       const heard = new Promise<string>((resolve) => {
         outgoing.on('response', (response) => {
@@ -100,7 +100,7 @@ test('clients that abort at random lose no message and count no failure', async 
       60_000,
     )
   } finally {
-    running = false
+    stop.abort()
   }
   await Promise.all(aborters)
   assert.deepEqual(
@@ -134,6 +134,24 @@ test('a stop answers parked polls empty, finishes what is in flight and leaves n
   assert.equal(backends?.['n'], 0)
 })
 
+test('while it drains health is red and new work is told to go elsewhere', async (t) => {
+  const served = await serve(t)
+  await served.push('q', [1], 'held')
+  const blocker = await served.db.connect()
+  await blocker.query('begin')
+  await blocker.query('select 1 from lockstep.partition for update')
+  const inFlight = served.push('q', [2], 'held')
+  await waitFor('the push', async () => (await gauge(served, 'lockstep_calls_running')) >= 1)
+  const stopping = served.broker.stop()
+  const health = await served.get('/health')
+  assert.deepEqual([health.status, health.json.status, health.headers['connection']], [503, 'draining', 'close'])
+  const refused = await served.post('/api/v1/push', { items: [{ queue: 'q', payload: 3 }] })
+  assert.deepEqual([refused.status, refused.json.code, refused.headers['retry-after']], [503, 'draining', '1'])
+  await blocker.query('rollback')
+  assert.equal((await inFlight).length, 1)
+  await stopping
+})
+
 test('a broker can be started again after a stop, and both are idempotent', async (t) => {
   const { db } = await serve(t)
   const broker = createBroker({ connectionString: db.connectionString, port: 0 })
@@ -148,12 +166,12 @@ test('a broker can be started again after a stop, and both are idempotent', asyn
 
 test('the broker lives through killed backends under load: 503 with Retry-After, nothing lost, nothing doubled', async (t) => {
   const served = await serve(t)
-  let running = true
+  const stop = new AbortController()
   const stored = new Set<string>()
   const unknown = new Set<string>()
   let serial = 0
   const producers = Array.from({ length: 8 }, async () => {
-    while (running) {
+    while (!stop.signal.aborted) {
       const transactionId = `m-${(serial += 1)}`
       for (;;) {
         const { status, json, headers } = await served.post('/api/v1/push', {
@@ -166,7 +184,7 @@ test('the broker lives through killed backends under load: 503 with Retry-After,
         assert.ok(status === 503 || status === 500, `${status} ${JSON.stringify(json)}`)
         if (status === 503) assert.equal(headers['retry-after'], '1')
         unknown.add(transactionId)
-        if (!running) break
+        if (stop.signal.aborted) break
       }
     }
   })
@@ -181,7 +199,7 @@ test('the broker lives through killed backends under load: 503 with Retry-After,
       )
     }
   } finally {
-    running = false
+    stop.abort()
   }
   await Promise.all(producers)
   assert.ok(stored.size > 20)

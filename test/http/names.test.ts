@@ -1,5 +1,6 @@
 // CASES B20 to B23: names are values and come back exact and distinct or are refused before any write; payload bytes come
 // back equal; a bad payload is its own item's fault; numbers are checked at the door.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from './served.ts'
@@ -67,11 +68,11 @@ test('an odd queue, partition, group or id comes back exactly and stays apart fr
     }
     const letters = await get(`/api/v1/dlq?queue=${part}&partition=${part}`)
     assert.ok(letters.json.messages.length >= 1, JSON.stringify(name))
-    assert.ok(letters.json.messages.every((letter: any) => letter.queue === name && letter.partition === name))
+    assert.ok(letters.json.messages.every((letter: Untyped) => letter.queue === name && letter.partition === name))
   }
   const listed = await get('/api/v1/resources/queues')
   assert.deepEqual(
-    new Set(listed.json.queues.map((queue: any) => queue.name)),
+    new Set(listed.json.queues.map((queue: Untyped) => queue.name)),
     new Set(ODD.filter((each) => each !== '')),
   )
   for (const name of ODD.filter((each) => each !== '')) {
@@ -87,7 +88,7 @@ test('an odd key of state comes back exactly and stays apart', async (t) => {
   assert.equal((await post('/api/v1/kv', puts)).status, 200)
   const { json } = await post('/api/v1/kv', [{ op: 'getMany', ns: 'a', keys }])
   assert.deepEqual(
-    new Map(json.results[0].rows.map((row: any) => [row.key, row.value])),
+    new Map(json.results[0].rows.map((row: Untyped) => [row.key, row.value])),
     new Map(keys.map((k) => [k, k])),
   )
   for (const ns of ['A', 'é', "a'b", '', ' ', 'a b', '-a', '../a', '__proto__']) {
@@ -203,7 +204,7 @@ test('a payload that cannot be carried is its own item’s fault; alone it is a 
   const { status, json } = await post('/api/v1/push', broken)
   assert.equal(status, 201)
   assert.deepEqual(
-    json.map((one: any) => [one.index, one.status, one.error]),
+    json.map((one: Untyped) => [one.index, one.status, one.error]),
     [
       [0, 'queued', undefined],
       [1, 'error', 'items[1].payload must be at most 512 levels deep'],
@@ -214,7 +215,7 @@ test('a payload that cannot be carried is its own item’s fault; alone it is a 
   assert.equal(json[1].transaction_id, 'deep')
   const popped = await pop('q')
   assert.deepEqual(
-    popped.json.messages.map((message: any) => message.data),
+    popped.json.messages.map((message: Untyped) => message.data),
     ['ok 1', 'ok é'],
   )
   const alone = await post('/api/v1/push', `{"items":[{"queue":"q","payload":${deep}}]}`)

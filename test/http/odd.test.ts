@@ -229,3 +229,43 @@ test('it refuses to listen where others reach it, as there is no authentication'
   await open.start()
   await open.stop()
 })
+
+test('bodies being read are bounded all together: past the bound 429, and small ones pass again when there is room', async (t) => {
+  const { url, get, post } = await serve(t)
+  const large = await dial(url)
+  large.on('data', () => {})
+  large.write(
+    `POST /api/v1/push HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${64 * 1024 * 1024}\r\n\r\n{`,
+  )
+  const bytes = async (): Promise<number> =>
+    Number(/\nlockstep_body_bytes (\d+)/.exec((await get('/metrics/prometheus')).text)?.[1])
+  await waitFor('the large body', async () => (await bytes()) > 0)
+  const refused = await post('/api/v1/push', PUSH)
+  assert.deepEqual([refused.status, refused.json.code, refused.headers['retry-after']], [429, 'overloaded', '1'])
+  large.destroy()
+  await waitFor('the room', async () => (await bytes()) === 0)
+  assert.equal((await post('/api/v1/push', PUSH)).status, 201)
+})
+
+test('hundreds of parked polls on few connections leave other calls quick', async (t) => {
+  const { url, get, post } = await serve(t, { connections: 4 })
+  const polls = await Promise.all(Array.from({ length: 600 }, () => dial(url)))
+  for (const [i, socket] of polls.entries()) {
+    socket.on('data', () => {})
+    socket.write(`GET /api/v1/pop/queue/q${i % 3}?wait=true&timeout=60000&consumerGroup=g HTTP/1.1\r\nHost: x\r\n\r\n`)
+  }
+  await waitFor('all to park', async () =>
+    /\nlockstep_parked_polls 600\n/.test((await get('/metrics/prometheus')).text),
+  )
+  const took: number[] = []
+  for (let i = 0; i < 40; i++) {
+    const startedAt = performance.now()
+    assert.equal((await post('/api/v1/push', '{"items":[{"queue":"elsewhere","payload":1}]}')).status, 201)
+    took.push(performance.now() - startedAt)
+  }
+  assert.ok(Math.max(...took.toSorted((a, b) => a - b).slice(0, 38)) < 1_000)
+  for (const socket of polls) socket.destroy()
+  await waitFor('all places to be free', async () =>
+    /\nlockstep_waiting_pops 0\n/.test((await get('/metrics/prometheus')).text),
+  )
+})

@@ -1,10 +1,11 @@
 // WIRE section 4: the three pops, what they answer, whom they serve, where a group begins, and long polls.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../src/testing/sessions.ts'
 import { serve } from './served.ts'
 
-const dataOf = (json: any): unknown[] => json.messages.map((message: any) => message.data)
+const dataOf = (json: Untyped): unknown[] => json.messages.map((message: Untyped) => message.data)
 
 test('nothing to deliver is 204 without a body and without a content-length', async (t) => {
   const { pop } = await serve(t)
@@ -75,7 +76,7 @@ test('batch and partitions bound a pop; its partitions share one lease', async (
   const two = await pop('q', 'consumerGroup=h&batch=100&partitions=2')
   assert.equal(two.json.partitionsClaimed, 2)
   assert.equal(two.json.messages.length, 6)
-  assert.equal(new Set(two.json.messages.map((message: any) => message.leaseId)).size, 1)
+  assert.equal(new Set(two.json.messages.map((message: Untyped) => message.leaseId)).size, 1)
   const rest = await pop('q', 'consumerGroup=h&batch=100&partitions=2')
   assert.notEqual(rest.json.leaseId, two.json.leaseId)
   assert.equal(rest.json.partitionsClaimed, 1)
@@ -104,7 +105,7 @@ test('a lapsed lease delivers again from the cursor and counts the delivery', as
   const { push, pop } = await serve(t)
   await push('q', [1])
   assert.equal((await pop('q', 'consumerGroup=g&leaseSeconds=1')).json.messages[0].deliveryAttempt, 1)
-  let again: any = null
+  let again: Untyped = null
   await waitFor('the lease to lapse', async () => {
     const reply = await pop('q', 'consumerGroup=g')
     again = reply.json
@@ -230,9 +231,9 @@ test('a long poll gets a message whose lease lapses or is handed back meanwhile'
 test('of many long polls on one partition one is served and the order is kept', async (t) => {
   const { push, pop, post } = await serve(t)
   const seen: number[] = []
-  let running = true
+  const stop = new AbortController()
   const consumers = Array.from({ length: 10 }, async () => {
-    while (running) {
+    while (!stop.signal.aborted) {
       const { status, json } = await pop('q', 'consumerGroup=g&batch=1&wait=true&timeout=500')
       if (status !== 200) continue
       seen.push(json.messages[0].data)
@@ -246,7 +247,7 @@ test('of many long polls on one partition one is served and the order is kept', 
   })
   for (let i = 0; i < 40; i++) await push('q', [i])
   await waitFor('all forty', () => seen.length === 40)
-  running = false
+  stop.abort()
   await Promise.all(consumers)
   assert.deepEqual(
     seen,
@@ -281,7 +282,7 @@ test('a discovery pop takes every matching queue by priority under one lease', a
   const { json } = await get('/api/v1/pop?namespace=shop&consumerGroup=g&subscriptionMode=all')
   assert.equal(json.queue, '')
   assert.deepEqual(dataOf(json), ['high', 'low'])
-  assert.equal(new Set(json.messages.map((message: any) => message.leaseId)).size, 1)
+  assert.equal(new Set(json.messages.map((message: Untyped) => message.leaseId)).size, 1)
   const task = await get('/api/v1/pop?task=ship&consumerGroup=g&subscriptionMode=all')
   assert.deepEqual(dataOf(task.json), ['other'])
   assert.equal((await get('/api/v1/pop?namespace=none')).status, 204)

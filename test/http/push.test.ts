@@ -1,4 +1,5 @@
 // WIRE section 3: one answer per item in order, duplicates by partition and window, read-your-writes, shapes refused.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from './served.ts'
@@ -17,7 +18,7 @@ test('each item is answered in order, in the mixed case of the wire', async (t) 
   assert.equal(status, 201)
   assert.deepEqual(Object.keys(json[0]), ['index', 'message_id', 'transaction_id', 'queueName', 'status', 'offset'])
   assert.deepEqual(
-    json.map((item: any) => [item.index, item.queueName, item.status, item.offset]),
+    json.map((item: Untyped) => [item.index, item.queueName, item.status, item.offset]),
     [
       [0, 'a', 'queued', 0],
       [1, 'b', 'queued', 0],
@@ -64,7 +65,7 @@ test('a transaction id is remembered per partition: the repeat carries the first
   const item = { queue: 'q', payload: { a: 1 }, transactionId: 'same' }
   const first = await post('/api/v1/push', { items: [item, item, { ...item, partition: 'other' }] })
   assert.deepEqual(
-    first.json.map((one: any) => one.status),
+    first.json.map((one: Untyped) => one.status),
     ['queued', 'duplicate', 'queued'],
   )
   assert.equal(first.json[1].message_id, first.json[0].message_id)
@@ -115,17 +116,17 @@ test('a pop right after the answer sees the message, in order, with one instant'
   )
   const { json } = await pop('q')
   assert.deepEqual(
-    json.messages.map((message: any) => message.data),
+    json.messages.map((message: Untyped) => message.data),
     Array.from({ length: 50 }, (_, i) => i),
   )
-  assert.equal(new Set(json.messages.map((message: any) => message.createdAt)).size, 1)
+  assert.equal(new Set(json.messages.map((message: Untyped) => message.createdAt)).size, 1)
 })
 
 test('a hundred items without ids get a hundred ids', async (t) => {
   const { post } = await serve(t)
   const items = Array.from({ length: 100 }, () => ({ queue: 'q', payload: 1 }))
   const { json } = await post('/api/v1/push', { items })
-  assert.equal(new Set(json.map((one: any) => one.transaction_id)).size, 100)
+  assert.equal(new Set(json.map((one: Untyped) => one.transaction_id)).size, 100)
 })
 
 test('a producerSub in the body is never honoured', async (t) => {
@@ -143,7 +144,7 @@ test('maxSize refuses what does not fit, item by item', async (t) => {
   })
   assert.equal(status, 201)
   assert.deepEqual(
-    json.map((one: any) => [one.status, one.error]),
+    json.map((one: Untyped) => [one.status, one.error]),
     [
       ['queued', undefined],
       ['queued', undefined],

@@ -1,4 +1,5 @@
 // A broker over a database of its own, and a way to call it as any client would: bytes in, status and text out.
+import type { Untyped } from '../../src/client/untyped.ts'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createBroker } from '../../src/broker/create-broker.ts'
@@ -10,7 +11,7 @@ export interface Reply {
   readonly status: number
   readonly text: string
   /** Parsed; undefined when the text is no JSON. */
-  readonly json: any
+  readonly json: Untyped
   readonly headers: IncomingHttpHeaders
 }
 
@@ -18,14 +19,14 @@ export interface Served {
   readonly url: string
   readonly broker: Broker
   readonly db: TestDatabase
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
-  get(path: string): Promise<Reply>
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>
+  readonly send: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>
+  readonly get: (path: string) => Promise<Reply>
+  readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Reply>
   /** Pushes payloads to a partition under ids of their own; answers the ids. */
-  push(queue: string, payloads: readonly unknown[], partition?: string): Promise<readonly string[]>
+  readonly push: (queue: string, payloads: readonly unknown[], partition?: string) => Promise<readonly string[]>
   /** Pops as a group from the beginning, without waiting. */
-  pop(queue: string, query?: string): Promise<Reply>
-  sql(statement: string, ...values: unknown[]): Promise<readonly Record<string, any>[]>
+  readonly pop: (queue: string, query?: string) => Promise<Reply>
+  readonly sql: (statement: string, ...values: unknown[]) => Promise<readonly Record<string, Untyped>[]>
 }
 
 let serial = 0

@@ -1,4 +1,5 @@
 // WIRE section 7 with section 19.2 and 19.3: one commit or nothing, who loses first, what a rollback answers, repeats.
+import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../src/testing/sessions.ts'
@@ -57,7 +58,7 @@ test('an ack, pushes and state commit together, in one flat order of results', a
   assert.equal(json.success, true)
   assert.match(json.transactionId, /^[0-9a-f-]{36}$/)
   assert.deepEqual(
-    json.results.map((one: any) => [one.index, one.type]),
+    json.results.map((one: Untyped) => [one.index, one.type]),
     [
       [0, 'ack'],
       [1, 'push'],
@@ -77,7 +78,7 @@ test('an ack, pushes and state commit together, in one flat order of results', a
   assert.equal((await pop('in', 'consumerGroup=g')).status, 204)
   const out = await pop('out', 'consumerGroup=g')
   assert.deepEqual(
-    out.json.messages.map((message: any) => message.data),
+    out.json.messages.map((message: Untyped) => message.data),
     [{ n: 1 }, 2, 'inline', {}],
   )
 })
@@ -185,7 +186,7 @@ test('acks of several queues and leases, with every status, are one bundle', asy
   })
   assert.equal(json.success, true)
   assert.deepEqual(
-    json.results.map((one: any) => one.dlq),
+    json.results.map((result: Untyped) => result.dlq),
     [false, true, true],
   )
   assert.equal((await get('/api/v1/dlq')).json.messages.length, 2)
@@ -284,7 +285,7 @@ test('many independent steps in flight all commit, those that share a key in som
   assert.equal(await count(served, 'out'), 120)
   const sums = await served.post('/api/v1/kv', [{ op: 'getMany', ns: 'a', keys: ['n-0', 'n-1', 'n-2', 'n-3', 'n-4'] }])
   assert.deepEqual(
-    sums.json.results[0].rows.map((row: any) => row.value),
+    sums.json.results[0].rows.map((row: Untyped) => row.value),
     [24, 24, 24, 24, 24],
   )
 })
@@ -349,7 +350,7 @@ test('a step to a partition that somebody holds is placed when that one is done,
   const data: unknown[] = []
   await waitFor('both messages', async () => {
     const reply = await served.pop('out', `consumerGroup=g&autoAck=true`)
-    if (reply.status === 200) data.push(...reply.json.messages.map((message: any) => message.data))
+    if (reply.status === 200) data.push(...reply.json.messages.map((message: Untyped) => message.data))
     return data.length === 2
   })
   assert.deepEqual(data, ['first', 'staged'])
