@@ -67,7 +67,7 @@ begin
               where l.queue_id = v_queue.id and l.group_id = v_group.id and l.available_at > v_now
               order by l.available_at limit 1) end,
            null::uuid,
-           least(v_claims.oldest, v_now) - interval '1 second' || '|' || coalesce(v_staged.lowest, 0),
+           lockstep.instant_text(least(v_claims.oldest, v_now) - interval '1 second') || '|' || coalesce(v_staged.lowest, 0),
            null, null, null, null;
   if cardinality(v_claims.request) > 0 then
     return query

@@ -45,7 +45,7 @@ begin
     v_ordinals := v_ordinals || v_claim.ordinals;
   end if;
   return query
-    select null::uuid, -1, null::text, null::text, null::int, (least(v_oldest, v_now) - interval '1 second')::text, null::text,
+    select null::uuid, -1, null::text, null::text, null::int, lockstep.instant_text(least(v_oldest, v_now) - interval '1 second'), null::text,
            null::text, null::text, null::int, null::int;
   return query
     select n.run_id, n.ordinal, n.name, n.want, n.attempt, n.input, r.workflow, r.version,
