@@ -7,6 +7,8 @@ import { pushLines } from './push-lines.ts'
 const STAGE =
   'select lockstep.stage($1::text::text[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[], $6::text::text[], $7::text::text[])::text as r'
 
+const STAGE_ONE = 'select lockstep.stage_one($1, $2, $3, $4, $5)::text as r'
+
 interface Staged {
   readonly status: string
   readonly messageId: string
@@ -16,7 +18,7 @@ interface Staged {
 /** The answers are aligned with the items; none has an offset yet. */
 export async function stage(door: Door, items: readonly PushItem[]): Promise<readonly PushResult[]> {
   if (items.length === 0) return []
-  const text = await door.text(STAGE, pushLines(items).map(arrayLiteral))
+  const text = await sent(door, items)
   // The text is written by our own SQL function; its shape is its own and tested with it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const rows = JSON.parse(text ?? '[]') as readonly Staged[]
@@ -32,4 +34,13 @@ export async function stage(door: Door, items: readonly PushItem[]): Promise<rea
       error: status === 'error' ? (row?.status ?? 'unknown') : null,
     }
   })
+}
+
+/** One item without a trace, as most are, needs no arrays: a user's client parses the statement anew each time. */
+function sent(door: Door, items: readonly PushItem[]): Promise<string | null> {
+  const [item] = items
+  if (items.length === 1 && item?.transactionId && item.traceId === null && item.producerSub === null) {
+    return door.text(STAGE_ONE, [item.queue, item.partition, item.transactionId, item.payload, item.messageId])
+  }
+  return door.text(STAGE, pushLines(items).map(arrayLiteral))
 }

@@ -19,7 +19,6 @@ begin
       message = 'p_payload must be JSON; for the JSON null write ''null''';
   end if;
   select s.status, s.message_id, s.conflict into status, message_id, conflict
-    from lockstep._stage(array[p_queue], array[p_partition], array[p_transaction_id], array[p_payload::text],
-                         array[p_trace_id], array[null::text], array[v_id]) s;
+    from lockstep._stage_one(p_queue, p_partition, p_transaction_id, p_payload::text, p_trace_id, null, v_id) s;
 end
 $$;
