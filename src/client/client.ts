@@ -3,6 +3,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { LockstepError } from '../protocol/errors.ts'
 import { integer, root } from '../protocol/check.ts'
+import type { Joinable } from '../protocol/joinable.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import type { AckItem } from '../protocol/message.ts'
 import { ackItem, ackOutcome, type AckOptions, type AckOutcome, type AckRef, type AckVerb } from './ack-input.ts'
@@ -49,8 +50,8 @@ export interface Client<W extends Way> {
   /** Makes a lease last at least this much longer, 60 seconds unless said. Never brings a lapsed one back. */
   readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
   readonly transaction: () => Transaction
-  /** Joins a transaction that is open on the caller's own connection. */
-  readonly in: (tx: OpenClient) => TransactionScope
+  /** Joins a transaction that is open on the caller's own connection: a `pg` client, or what an adapter makes of its library's. */
+  readonly in: (tx: OpenClient | Joinable) => TransactionScope
   /** Brings the database's lockstep schema up to this version. */
   readonly migrate: () => Promise<void>
   readonly close: (options?: CloseOptions) => Promise<void>
@@ -63,7 +64,7 @@ export interface ClientParts {
   /** Straight to PostgreSQL, so that a step can be one transaction with the user's rows. */
   readonly inProcess: boolean
   /** Refuses at once what is certainly no open transaction. */
-  readonly join: (tx: OpenClient) => () => Promise<JoinedTransaction>
+  readonly join: (tx: OpenClient | Joinable) => () => Promise<JoinedTransaction>
 }
 
 const CLOSE_MS = 30_000

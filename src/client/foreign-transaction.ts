@@ -1,10 +1,7 @@
-// Refuses what `in(tx)` cannot join: a pool, a client outside BEGIN, a transaction that has failed. Looks only at the object
-// it was handed, sends nothing.
+// Refuses what `in(tx)` cannot join: a pool, a client outside BEGIN, a transaction that has failed, what an adapter knows to
+// have ended. Looks only at the object it was handed, sends nothing.
 import { LockstepError } from '../protocol/errors.ts'
-
-function refuse(message: string): never {
-  throw new LockstepError('not_a_transaction', message)
-}
+import { joinsOf, refuseTransaction as refuse } from '../protocol/joinable.ts'
 
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
@@ -20,8 +17,12 @@ function statusOf(tx: object): unknown {
 }
 
 export function checkOpenTransaction(tx: unknown): void {
+  const joins = joinsOf(tx)
+  if (joins !== null) return joins.check()
   if (!isObject(tx) || typeof Reflect.get(tx, 'query') !== 'function') {
-    refuse('in(tx) takes an open transaction: a pg client after BEGIN')
+    return refuse(
+      "in(tx) takes an open transaction: a pg client after BEGIN, or another library's through its adapter, as in(drizzleTx(tx))",
+    )
   }
   if (typeof Reflect.get(tx, 'totalCount') === 'number') {
     refuse('in(tx) was given a pool, whose statements do not share a transaction: check out a client and BEGIN on it')
@@ -30,5 +31,6 @@ export function checkOpenTransaction(tx: unknown): void {
   if (status === 'E') {
     throw new LockstepError('failed_transaction', 'a statement failed before in this transaction; roll it back')
   }
-  if (status !== 'T') refuse('in(tx) was given a client outside of a transaction: BEGIN on it first')
+  if (status !== 'T') return refuse('in(tx) was given a client outside of a transaction: BEGIN on it first')
+  return undefined
 }

@@ -3,6 +3,7 @@
 import { clientOver, type Client } from './client.ts'
 import { httpSettings, isHttp, loggerOf, type LockstepOptions, type WayOf } from './client-options.ts'
 import { checkOpenTransaction } from './foreign-transaction.ts'
+import type { Joinable } from '../protocol/joinable.ts'
 import type { OpenClient } from './transaction-client.ts'
 import { httpTransport } from './transport-http.ts'
 import type { JoinedTransaction, Transport } from './transport.ts'
@@ -12,7 +13,7 @@ async function open(options: LockstepOptions): Promise<Transport> {
   return (await import('#postgres')).openPostgres(options, loggerOf(options))
 }
 
-function join(tx: OpenClient): () => Promise<JoinedTransaction> {
+function join(tx: OpenClient | Joinable): () => Promise<JoinedTransaction> {
   checkOpenTransaction(tx)
   return async () => {
     checkOpenTransaction(tx)

@@ -2,10 +2,12 @@
 // pool. Steps whose handlers hold a connection never take all of them, so that a handler which calls the client meanwhile
 // cannot starve the commit it waits for. Reached only by `import('#postgres')`.
 import type { Pool } from 'pg'
+import { foreignDoor } from '../db/foreign-door.ts'
 import { checkSchema } from '../db/migrate/schema-state.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
 import { LockstepError } from '../protocol/errors.ts'
+import { joinsOf } from '../protocol/joinable.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
@@ -152,6 +154,8 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
 }
 
 export async function joinTransaction(tx: unknown): Promise<JoinedTransaction> {
+  const joins = joinsOf(tx)
+  if (joins !== null) return joinedTransaction(foreignDoor(joins.door))
   if (!isObject(tx)) throw new LockstepError('not_a_transaction', 'in(tx) takes a pg client after BEGIN')
-  return joinedTransaction(clientDoor(tx))
+  return joinedTransaction(foreignDoor(clientDoor(tx)))
 }

@@ -12,7 +12,4 @@ export interface Executor {
   rows(statement: string, params: readonly Param[]): Promise<readonly Row[]>
 }
 
-/** What an adapter gives for a foreign transaction: one statement with text parameters, one row, one text column. */
-export interface Door {
-  text(statement: string, params: readonly string[]): Promise<string | null>
-}
+export type { Door } from '../protocol/completion.ts'

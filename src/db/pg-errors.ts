@@ -1,6 +1,7 @@
 // The one place where an error of PostgreSQL, of the driver or of the network becomes a LockstepError. What it decides
 // besides the name is the hardest thing: whether "nothing was committed" is certain. Where it is not, it says unknown.
 import { ERRORS, LockstepError, type ErrorCode } from '../protocol/errors.ts'
+import { serverErrorOf } from './server-error.ts'
 
 /** What was on the wire when the error came. */
 export interface Circumstance {
@@ -29,12 +30,8 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 
 /** SQLSTATE of an error, wherever a driver or a library around it keeps it; null for errors that are not the server's. */
 export function sqlstateOf(error: unknown): string | null {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (at instanceof LockstepError && typeof at.details['sqlstate'] === 'string') return at.details['sqlstate']
-    const code = textOf(at, 'code')
-    if (code !== null && /^[0-9A-Z]{5}$/.test(code)) return code
-  }
-  return null
+  if (error instanceof LockstepError && typeof error.details['sqlstate'] === 'string') return error.details['sqlstate']
+  return serverErrorOf(error)?.sqlstate ?? null
 }
 
 /** True when the whole transaction may be run again at once: a deadlock, a serialization failure, or it never began. */
@@ -52,20 +49,21 @@ export function isRetryable(error: unknown): boolean {
  * points, never between a finished commit and its tag: without a tag before it, nothing was committed.
  */
 export function isFarewell(error: unknown): boolean {
-  return isConnectionState(error) && textOf(error, 'routine') === 'ProcessInterrupts'
+  return isConnectionState(error) && serverErrorOf(error)?.routine === 'ProcessInterrupts'
 }
 
 /** True when the session behind the error is gone or in an unknown state: its client must never be used again. */
 export function endsSession(error: unknown): boolean {
   if (sqlstateOf(error) === null) return true
-  return textOf(error, 'severity') === 'FATAL' || textOf(error, 'severity') === 'PANIC' || isConnectionState(error)
+  const severity = serverErrorOf(error)?.severity
+  return severity === 'FATAL' || severity === 'PANIC' || isConnectionState(error)
 }
 
 /** The fault to throw for any error met while talking to PostgreSQL. */
 export function faultOf(error: unknown, { commitSent }: Circumstance): LockstepError {
   if (error instanceof LockstepError) return error
   const sqlstate = sqlstateOf(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = serverErrorOf(error)?.message ?? (error instanceof Error ? error.message : String(error))
   if (sqlstate === null) return withoutSqlstate(error, message, commitSent)
   const own = OWN_CODES.get(sqlstate)
   if (own !== undefined) return ownFault(error, own, sqlstate, message)
@@ -140,9 +138,10 @@ function withoutSqlstate(error: unknown, message: string, commitSent: boolean): 
 
 function ownFault(error: unknown, code: ErrorCode, sqlstate: string, message: string): LockstepError {
   // The functions put the code's own name into detail, so that one SQLSTATE may serve finer codes.
-  const named = textOf(error, 'detail')
+  const server = serverErrorOf(error)
+  const named = server?.detail ?? null
   const exact = named !== null && isErrorCode(named) ? named : code
-  const reason = textOf(error, 'hint')
+  const reason = server?.hint ?? null
   return new LockstepError(exact, message, reason === null ? { sqlstate } : { sqlstate, reason }, error)
 }
 

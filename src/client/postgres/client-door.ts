@@ -1,11 +1,8 @@
 // A `pg` client inside the caller's BEGIN, as the door for our statements: text in, one text out, nothing prepared by name.
-// It never begins or ends anything. PostgreSQL's own errors go to the caller unchanged, as his transaction is his.
+// It never begins or ends anything.
 import type { Door } from '../../db/executor.ts'
-import { faultOf, sqlstateOf } from '../../db/pg-errors.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { isObject } from '../foreign-transaction.ts'
-
-const OURS = /^(?:LS|25P02$|25006$)/
 
 function firstText(result: unknown): string | null {
   const rows: unknown = isObject(result) ? Reflect.get(result, 'rows') : null
@@ -21,14 +18,8 @@ export function clientDoor(client: object): Door {
       const query: unknown = Reflect.get(client, 'query')
       if (typeof query !== 'function')
         throw new LockstepError('not_a_transaction', 'in(tx) takes a pg client after BEGIN')
-      try {
-        const answer: unknown = Reflect.apply(query, client, [
-          { text: statement, values: [...params], rowMode: 'array' },
-        ])
-        return firstText(await answer)
-      } catch (error) {
-        throw OURS.test(sqlstateOf(error) ?? '') ? faultOf(error, { commitSent: false }) : error
-      }
+      const answer: unknown = Reflect.apply(query, client, [{ text: statement, values: [...params], rowMode: 'array' }])
+      return firstText(await answer)
     },
   }
 }
