@@ -25,8 +25,8 @@ declare
 begin
   select array_agg(w.seconds order by i.ord), array_agg(q.id order by i.ord),
          array_agg(case when i.tx is not null and w.seconds > 0 then sha256(convert_to(length(i.partition) || ':' || i.partition || i.tx, 'UTF8')) end order by i.ord),
-         array_agg(q.max_size > 0 and lockstep._waiting(q.id) + (select count(*) from staged s where s.queue_name = q.name)
-           + i.nth > q.max_size order by i.ord)
+         array_agg(case when q.max_size > 0 then lockstep._waiting(q.id)
+           + (select count(*) from staged s where s.queue_name = q.name) + i.nth > q.max_size end order by i.ord)
     into v_window, v_queue_id, v_key, v_full
     from (select *, row_number() over (partition by u.queue order by u.ord) as nth
             from unnest(p_queue, p_partition, p_transaction_id) with ordinality u(queue, partition, tx, ord)) i

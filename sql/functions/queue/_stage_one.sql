@@ -25,7 +25,7 @@ begin
   conflict := false;
   select q.id, q.dedup_window_seconds, q.max_size into v_queue_id, v_window, v_max_size
     from queue q where q.name = p_queue and q.deleted_at is null;
-  if v_max_size > 0 and lockstep._waiting(v_queue_id) + (select count(*) from staged s where s.queue_name = p_queue) >= v_max_size then
+  if coalesce(v_max_size, 0) > 0 and lockstep._waiting(v_queue_id) + (select count(*) from staged s where s.queue_name = p_queue) >= v_max_size then
     status := 'queue_full';
     return;
   end if;
