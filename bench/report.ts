@@ -33,7 +33,7 @@ export function report(head: ReportHead, measured: readonly Measured[]): string 
 - Node ${machine.node}, PostgreSQL ${head.postgres}, ${Object.entries(head.settings)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}
-- PostgreSQL, broker and load generator share these cores; payload about 200 bytes; window ${head.seconds} s after 1 s of warm-up, one run each
+- PostgreSQL, broker and load generator share these cores; payload about 200 bytes; window ${head.seconds} s after 2 s of warm-up, one run each
 - "ratio" divides by rows of the same run; cpu is what the processes spent in the window, so the parts add up to what the cores can give
 
 ${table}

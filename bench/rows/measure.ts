@@ -25,7 +25,8 @@ export interface Measured {
   readonly cpu: { readonly load: number; readonly broker: number; readonly postgres: number }
 }
 
-const WARMUP_SECONDS = 1
+// Long enough for 200 connections to plan what they run.
+const WARMUP_SECONDS = 2
 
 export async function measure(bench: Bench, row: Row, queue: string): Promise<Measured> {
   const url = { broker: bench.broker?.url ?? '', echo: bench.echo.url, none: '' }[row.server]
