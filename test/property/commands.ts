@@ -225,7 +225,7 @@ const Ack = fc
   )
 
 const Step = fc
-  .tuple(fc.nat({ max: 1 }), words, pushes, fc.constantFrom('right', 'stale', 'none'))
+  .tuple(fc.nat({ max: 1 }), fc.oneof(words, fc.constant([])), pushes, fc.constantFrom('right', 'stale', 'none'))
   .map(([at, drawn, pushed, expectation]) =>
     command(
       `step ${at} ${drawn.map((one) => `${one.place}:${one.status}`).join()} ${JSON.stringify(pushed)} ${expectation}`,
@@ -335,10 +335,13 @@ const Forget = group.map((by) =>
 
 /** Programs of up to `length` calls. */
 export function programs(length: number): fc.Arbitrary<Iterable<Command>> {
-  return fc.commands([Push, Push, Stage, Pop, Pop, Pop, Ack, Ack, Ack, Step, Extend, Release, Lapse, Seek, Forget], {
-    maxCommands: length,
-    size: 'max',
-  })
+  return fc.commands(
+    [Push, Push, Stage, Pop, Pop, Pop, Ack, Ack, Ack, Step, Step, Extend, Release, Lapse, Seek, Forget],
+    {
+      maxCommands: length,
+      size: 'max',
+    },
+  )
 }
 
 /** Fresh, for a queue that exists. */

@@ -96,6 +96,18 @@ test('the ack that released a lease may be said again; one that left it held is 
     )
 })
 
+test('a lapsed lease is not brought back, though nobody has taken its lane over yet', async (t) => {
+  const own = await createTestDatabase(t)
+  await fill(own, 2)
+  const [late] = await take(own, 1)
+  assert.ok(late)
+  await moveClock(own, LEASE + 1)
+  assert.deepEqual(await extend(own.database, late.leaseId, 600), { renewed: 0, expiresAt: null })
+  assert.equal(await release(own.database, late.leaseId), 0)
+  assert.equal((await ack(own.database, [[ackOf(late)]])).flat()[0]?.success, false)
+  assert.deepEqual(names(await take(own, 1)), ['m1'])
+})
+
 test('an extended lease is not taken over at its first end, and is at its second', async (t) => {
   const own = await createTestDatabase(t)
   await fill(own, 1)
@@ -135,7 +147,8 @@ test('only the message that kills its worker is buried, by its lapses, and its n
   const own = await createTestDatabase(t)
   await fill(own, 10, { crashLimit: 2 })
   const done: string[] = []
-  for (let got = await take(own, 10); got.length > 0; got = await take(own, 10)) {
+  for (let got = await take(own, 10), turn = 0; got.length > 0; got = await take(own, 10)) {
+    assert.ok(turn++ < 30, 'it comes again and again')
     if (names(got).includes('m4')) await moveClock(own, LEASE + 1)
     else {
       assert.ok((await ack(own.database, [got.map((one) => ackOf(one))])).flat().every((one) => one.success))
@@ -150,6 +163,21 @@ test('only the message that kills its worker is buried, by its lapses, and its n
   )
   assert.match(buried[0]?.[2] ?? '', /lease lapsed/)
   await assertSound(own)
+})
+
+test('the lapse of a batch charges no single message: it is narrowed before anything of it is buried', async (t) => {
+  const own = await createTestDatabase(t)
+  await fill(own, 3, { crashLimit: 0 })
+  assert.equal((await take(own, 3)).length, 3)
+  await moveClock(own, LEASE + 1)
+  const done: string[] = []
+  for (let got = await take(own, 3); got.length > 0; got = await take(own, 3)) {
+    assert.equal(got.length, 1)
+    done.push(...names(got))
+    await ack(own.database, [got.map((one) => ackOf(one))])
+  }
+  assert.deepEqual(done, ['m1', 'm2', 'm3'])
+  assert.deepEqual(await letters(own), [])
 })
 
 test('the lapse of the last allowed attempt buries the message and lets the lane go on', async (t) => {
