@@ -63,9 +63,11 @@ function plant(fault: PlantedFault, url: string): string | null {
 function runTest({ caught: [file, name] }: PlantedFault, url: string): End {
   const pattern = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
   const test = join(copy, '.build', `${file}.test.js`)
+  // Without the mark by which a test runner inside another speaks to it in its own format.
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const run = spawnSync(process.execPath, ['--test', '--test-reporter=tap', `--test-name-pattern=${pattern}`, test], {
     encoding: 'utf8',
-    env: { ...process.env, LOCKSTEP_TEST_URL: url, LOCKSTEP_LONG: '' },
+    env: { ...environment, LOCKSTEP_TEST_URL: url, LOCKSTEP_LONG: '' },
     timeout: 180_000,
   })
   if (run.status === 0) return /^# pass [1-9]/m.test(run.stdout) ? 'passed' : 'broken'
