@@ -30,6 +30,7 @@ create table lockstep.node (
   action text collate "C",
   priority smallint not null default 0,
   available_at timestamptz,
+  -- Kept by a node that is done: a repeated completion recognises its own.
   lease_id text collate "C",
   lease_expires_at timestamptz,
   -- Claims; explicit failures; lapsed leases.
@@ -43,6 +44,8 @@ create table lockstep.node (
   -- Nodes that share (want, limit_key) run at most so many at once; filed: known to the limit's row, which hands them out.
   limit_key text collate "C",
   limit_max int,
+  -- At most one start per so many milliseconds; null: no rate.
+  limit_interval_ms bigint,
   filed boolean not null default false,
   -- Predecessors that have not settled yet.
   waiting int not null default 0,
@@ -71,19 +74,18 @@ create table lockstep.node (
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 create index node_ready on lockstep.node (want, priority desc, available_at) where available_at is not null and not filed;
 create index node_filed on lockstep.node (want, limit_key, priority desc, available_at) where available_at is not null and filed;
-create index node_limited on lockstep.node (want, limit_key, lease_expires_at) where limit_key is not null and lease_id is not null;
+create index node_limited on lockstep.node (want, limit_key, lease_expires_at) where limit_key is not null and lease_expires_at is not null;
 create index node_run on lockstep.node (workflow, created_at) where ordinal = 0;
 create index node_deadline on lockstep.node (deadline) where deadline is not null and finished_at is null;
-create index node_child_run on lockstep.node (parent_run) where parent_run is not null;
+create index node_child_run on lockstep.node (parent_run, run_id) where parent_run is not null and finished_at is null;
 
 -- A mutex per (want, key), not a counter: how many run is read from live leases. It is due while work and room remain.
 create table lockstep.run_limit (
   want text collate "C" not null,
   key text collate "C" not null,
   max int not null,
-  -- At most one start per interval, and how many may be saved up; null: no rate.
+  -- At most one start per interval; null: no rate. Next_allowed_at is a clock, not a counter: it cannot leak.
   interval_ms bigint,
-  burst int,
   available_at timestamptz,
   next_allowed_at timestamptz,
   primary key (want, key)
@@ -105,6 +107,8 @@ create table lockstep.step (
   -- done | sleeping | waiting | called
   state text not null,
   output text,
+  -- The claim that recorded it.
+  lease_id text collate "C",
   due_at timestamptz,
   created_at timestamptz not null,
   primary key (run_id, name)

@@ -1,5 +1,6 @@
 // What a handler may use, made once at the start. Handlers hold no state of their own.
 import type { Database } from '../db/pool.ts'
+import type { RunTraffic } from '../traffic/run-traffic.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { HealthCheck } from './health-check.ts'
 import type { Logger } from './logger.ts'
@@ -8,6 +9,7 @@ import type { Metrics } from './metrics.ts'
 export interface BrokerParts {
   readonly database: Database
   readonly traffic: Traffic
+  readonly runs: RunTraffic
   readonly health: HealthCheck
   readonly metrics: Metrics
   readonly logger: Logger

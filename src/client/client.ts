@@ -19,7 +19,10 @@ import type { OpenClient } from './transaction-client.ts'
 import { transactionBuilder, type Transaction } from './transaction-builder.ts'
 import { transactionScope, type TransactionScope } from './transaction-scope.ts'
 import type { JoinedTransaction, Transport } from './transport.ts'
+import type { Worker, WorkerOptions } from '../workflow/define/worker.ts'
+import { runEntry, type RunEntry } from '../workflow/run/run-entry.ts'
 import type { Untyped } from './untyped.ts'
+import { workerSet } from './worker-set.ts'
 
 export interface RenewOutcome {
   readonly success: boolean
@@ -43,7 +46,7 @@ export interface Acknowledge {
 /** A lease, or a message that carries it. */
 export type Leased = string | { readonly leaseId: string }
 
-export interface Client<W extends Way> {
+export interface Client<W extends Way> extends RunEntry {
   readonly queue: QueueEntry<W>
   readonly kv: Kv
   readonly ack: Acknowledge
@@ -52,6 +55,8 @@ export interface Client<W extends Way> {
   readonly transaction: () => Transaction
   /** Joins a transaction that is open on the caller's own connection: a `pg` client, or what an adapter makes of its library's. */
   readonly in: (tx: OpenClient | Joinable) => TransactionScope
+  /** Runs actions and workflows in this process; only straight to PostgreSQL. `close` stops it too. */
+  readonly worker: (options: WorkerOptions) => Worker
   /** Brings the database's lockstep schema up to this version. */
   readonly migrate: () => Promise<void>
   readonly close: (options?: CloseOptions) => Promise<void>
@@ -123,9 +128,10 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
   const consumers = consumerSet()
   const attempts = watchAttempts()
   const transport = liveTransport(parts.open)
+  const workers = workerSet(transport.work)
 
   async function end(timeoutMs: number): Promise<void> {
-    await consumers.drain(timeoutMs)
+    await Promise.all([consumers.drain(timeoutMs), workers.stop(timeoutMs)])
     await transport.close()
   }
 
@@ -141,7 +147,9 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
       return { success: renewed > 0, leaseId, renewed, expiresAt }
     },
     transaction: () => transactionBuilder({ transaction: transport.transaction, attempts }),
-    in: (tx) => transactionScope(parts.join(tx)),
+    in: (tx) => transactionScope(parts.join(tx), transport.runs),
+    ...runEntry(transport.runs),
+    worker: workers.make,
     migrate: async () => transport.migrate(),
     async close({ timeoutMs = CLOSE_MS } = {}) {
       closing ??= end(patience.read(timeoutMs, root(), 'timeoutMs'))

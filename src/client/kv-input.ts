@@ -7,7 +7,7 @@ import { LIMITS } from '../protocol/limits.ts'
 import { kvKey, kvKeys, kvNamespace } from '../protocol/names.ts'
 import { utf8Length } from '../protocol/utf8.ts'
 import { expirySeconds, type Expiry } from './expiry.ts'
-import { jsonText } from './json-text.ts'
+import { jsonText } from '../protocol/json-text.ts'
 
 const prefixText = text({ min: 1, max: LIMITS.kvKeyBytes })
 const afterText = optional(text({ max: LIMITS.kvKeyBytes }), null)

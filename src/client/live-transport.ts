@@ -28,6 +28,17 @@ export function liveTransport(open: () => Promise<Transport>): Transport {
     deleteQueue: async (queue) => (await ready()).deleteQueue(queue),
     seekGroup: async (group, queue, to) => (await ready()).seekGroup(group, queue, to),
     deleteGroup: async (group, queue) => (await ready()).deleteGroup(group, queue),
+    runs: {
+      submit: async (runs) => (await ready()).runs.submit(runs),
+      show: async (runId, xid) => (await ready()).runs.show(runId, xid),
+      nodes: async (runId) => (await ready()).runs.nodes(runId),
+      ended: async (runId, timeoutMs, signal) => (await ready()).runs.ended(runId, timeoutMs, signal),
+      cancel: async (runId, reason) => (await ready()).runs.cancel(runId, reason),
+      retry: async (runId) => (await ready()).runs.retry(runId),
+      signal: async (runId, name, payload) => (await ready()).runs.signal(runId, name, payload),
+      wake: async () => (await ready()).runs.wake(),
+    },
+    work: async (options) => (await ready()).work(options),
     migrate: async () => (await ready()).migrate(),
     async close() {
       closed = true

@@ -21,6 +21,14 @@ export class Lockstep implements HttpClient {
   readonly renew: HttpClient['renew']
   readonly transaction: HttpClient['transaction']
   readonly in: HttpClient['in']
+  readonly submit: HttpClient['submit']
+  readonly submitMany: HttpClient['submitMany']
+  readonly enqueue: HttpClient['enqueue']
+  readonly enqueueMany: HttpClient['enqueueMany']
+  readonly workflow: HttpClient['workflow']
+  readonly run: HttpClient['run']
+  readonly wake: HttpClient['wake']
+  readonly worker: HttpClient['worker']
   readonly migrate: HttpClient['migrate']
   readonly close: HttpClient['close']
 
@@ -38,6 +46,14 @@ export class Lockstep implements HttpClient {
     this.renew = client.renew
     this.transaction = client.transaction
     this.in = client.in
+    this.submit = client.submit
+    this.submitMany = client.submitMany
+    this.enqueue = client.enqueue
+    this.enqueueMany = client.enqueueMany
+    this.workflow = client.workflow
+    this.run = client.run
+    this.wake = client.wake
+    this.worker = client.worker
     this.migrate = client.migrate
     this.close = client.close
   }

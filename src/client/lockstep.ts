@@ -28,6 +28,14 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly renew: Client<WayOf<O>>['renew']
   readonly transaction: Client<WayOf<O>>['transaction']
   readonly in: Client<WayOf<O>>['in']
+  readonly submit: Client<WayOf<O>>['submit']
+  readonly submitMany: Client<WayOf<O>>['submitMany']
+  readonly enqueue: Client<WayOf<O>>['enqueue']
+  readonly enqueueMany: Client<WayOf<O>>['enqueueMany']
+  readonly workflow: Client<WayOf<O>>['workflow']
+  readonly run: Client<WayOf<O>>['run']
+  readonly wake: Client<WayOf<O>>['wake']
+  readonly worker: Client<WayOf<O>>['worker']
   readonly migrate: Client<WayOf<O>>['migrate']
   readonly close: Client<WayOf<O>>['close']
 
@@ -42,6 +50,14 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.renew = client.renew
     this.transaction = client.transaction
     this.in = client.in
+    this.submit = client.submit
+    this.submitMany = client.submitMany
+    this.enqueue = client.enqueue
+    this.enqueueMany = client.enqueueMany
+    this.workflow = client.workflow
+    this.run = client.run
+    this.wake = client.wake
+    this.worker = client.worker
     this.migrate = client.migrate
     this.close = client.close
   }

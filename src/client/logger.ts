@@ -3,6 +3,8 @@
 
 export interface Logger {
   warn(details: Readonly<Record<string, unknown>>, message: string): void
+  /** What a handler says through `ctx.log`; left out when there is none. */
+  info?(details: Readonly<Record<string, unknown>>, message: string): void
 }
 
 export const consoleLogger: Logger = {

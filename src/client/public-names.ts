@@ -39,7 +39,7 @@ export type {
   Way,
 } from './queue-builder.ts'
 export type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
-export type { InvalidIssue } from './standard-schema.ts'
+export type { InvalidIssue } from '../protocol/standard-schema.ts'
 export type { CommitOptions, Transaction, TransactionKv, TransactionQueue } from './transaction-builder.ts'
 export type { OpenClient, QueryResult, TransactionClient } from './transaction-client.ts'
 export type { StagedQueue, TransactionScope } from './transaction-scope.ts'
@@ -49,3 +49,4 @@ export type { Untyped } from './untyped.ts'
 export { LockstepError, type ErrorCode, type Retry } from '../protocol/errors.ts'
 export type { KvLoss } from '../protocol/kv.ts'
 export { QUEUE_MODE } from '../protocol/message.ts'
+export * from './definition-names.ts'

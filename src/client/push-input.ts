@@ -8,8 +8,8 @@ import { DEFAULT_PARTITION, type PushResult } from '../protocol/message.ts'
 import { mintId } from '../protocol/mint-id.ts'
 import { partitionName, traceIdText, transactionIdText } from '../protocol/names.ts'
 import { utf8Length } from '../protocol/utf8.ts'
-import { jsonText } from './json-text.ts'
-import { checkValue, issuesText } from './standard-schema.ts'
+import { jsonText } from '../protocol/json-text.ts'
+import { checkValue, issuesText } from '../protocol/standard-schema.ts'
 import type { OutgoingItem } from './transport.ts'
 
 export interface PushInput<In> {

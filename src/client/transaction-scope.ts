@@ -7,6 +7,9 @@ import { root } from '../protocol/check.ts'
 import { outgoingItems, pushOutcome, type PushInput, type PushOutcome } from './push-input.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import type { JoinedTransaction } from './transport.ts'
+import type { Starter } from '../workflow/define/submitter.ts'
+import type { RunCalls } from '../workflow/run/run-calls.ts'
+import { starter } from '../workflow/run/start-runs.ts'
 import type { Untyped } from './untyped.ts'
 
 export interface StagedQueue<In> {
@@ -15,14 +18,14 @@ export interface StagedQueue<In> {
   push(items: PushInput<In> | readonly PushInput<In>[]): Promise<readonly PushOutcome[]>
 }
 
-export interface TransactionScope {
+export interface TransactionScope extends Starter {
   queue(name: string): StagedQueue<Untyped>
   queue<In, Out>(definition: QueueDefinition<string, In, Out>): StagedQueue<In>
   queue<S extends StandardSchemaV1>(name: string, schema: S): StagedQueue<StandardSchemaV1.InferInput<S>>
   readonly kv: Kv
 }
 
-export function transactionScope(joined: () => Promise<JoinedTransaction>): TransactionScope {
+export function transactionScope(joined: () => Promise<JoinedTransaction>, calls: RunCalls): TransactionScope {
   function staged(
     definition: QueueDefinition<string, unknown, unknown>,
     partition: string | null,
@@ -39,5 +42,6 @@ export function transactionScope(joined: () => Promise<JoinedTransaction>): Tran
     queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
       staged(definitionOf(given, schema), null),
     kv: kvClient(async (operations) => (await joined()).kv(operations)),
+    ...starter(calls, async (runs) => (await joined()).submit(runs)),
   }
 }

@@ -8,6 +8,7 @@ import { configureAnswer, deleteAnswer } from './http/queue-answers.ts'
 import { httpCall, type HttpSettings } from './http/http-call.ts'
 import { kvAnswer } from './http/kv-answer.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
+import { httpRunCalls } from './http/run-calls.ts'
 import { popAnswer } from './http/pop-answer.ts'
 import { writesNothing } from './kv-input.ts'
 import { transactionAnswer } from './http/transaction-answer.ts'
@@ -121,6 +122,15 @@ export function httpTransport(settings: HttpSettings): Transport {
 
     async deleteGroup(group, queue) {
       await remove(`/api/v1/consumer-groups/${encodeURIComponent(group)}/queues/${encodeURIComponent(queue)}`)
+    },
+
+    runs: httpRunCalls(settings),
+
+    work: async () => {
+      throw new LockstepError(
+        'not_available',
+        'a worker runs beside PostgreSQL: make the client with { connectionString } or { pool }',
+      )
     },
 
     migrate: async () => {

@@ -10,6 +10,7 @@ import { LockstepError } from '../protocol/errors.ts'
 import { joinsOf } from '../protocol/joinable.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
+import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import type { PostgresOptions } from './client-options.ts'
@@ -23,6 +24,9 @@ import { repeated } from './postgres/repeated.ts'
 import { runStep } from './postgres/run-step.ts'
 import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
+import type { RunCalls } from '../workflow/run/run-calls.ts'
+import { startHeartbeatLoop } from '../workflow/worker/heartbeat-loop.ts'
+import { startWorker } from '../workflow/worker/worker.ts'
 import type { JoinedTransaction, Transport } from './transport.ts'
 
 /** Claims, renewals and the calls of handlers keep this many connections whatever the steps do. */
@@ -80,9 +84,12 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     onFault: (what, error) => log.warn({ error: errorLine(error) }, what),
   })
   const hints: HintExchange = hintExchange(database, log, (queue) => {
-    if (queue === null) traffic.parking.ringAll()
-    else traffic.parking.ring(queue)
+    if (queue === null) {
+      traffic.parking.ringAll()
+      runs.heardAll()
+    } else if (!runs.heard(queue)) traffic.parking.ring(queue)
   })
+  const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
   // A process that consumes also keeps the database in order; there is no leader, and any number may do so.
   const upkeep = new Upkeep({
     db: database,
@@ -98,6 +105,23 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
   async function call<T>(repeatable: boolean, work: () => Promise<T>): Promise<T> {
     await schema.passed()
     return repeated(repeatable, work)
+  }
+
+  const runCalls: RunCalls = {
+    async submit(given) {
+      const submitted = await call(true, async () => runs.submit(given))
+      return { runs: submitted, xid: null }
+    },
+    show: async (runId, xid) => call(true, async () => runs.show(runId, xid)),
+    nodes: async (runId) => call(true, async () => runs.nodes(runId)),
+    async ended(runId, timeoutMs, signal) {
+      hints.listen()
+      return runs.ended(runId, timeoutMs, signal)
+    },
+    cancel: async (runId, reason) => call(true, async () => runs.cancel(runId, reason)),
+    retry: async (runId) => call(true, async () => runs.retry(runId)),
+    signal: async (runId, name, payload) => call(false, async () => runs.signal(runId, name, payload)),
+    wake: async () => runs.wake(null),
   }
 
   return {
@@ -129,8 +153,9 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       if (connections < 2)
         throw new LockstepError('bad_request', 'transactional() needs a pool of at least 2 connections')
       await schema.passed()
-      const { result, queues } = await steps.enter(RANK.write, async () => runStep(database, ack, body))
+      const { result, queues, workflows } = await steps.enter(RANK.write, async () => runStep(database, ack, body))
       for (const queue of queues) traffic.committed(queue)
+      for (const name of workflows) runs.wake(name)
       return stepAnswer(result)
     },
 
@@ -138,6 +163,16 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     deleteQueue: async (queue) => call(true, async () => calls.deleteQueue(queue)),
     seekGroup: async (group, queue, to) => call(true, async () => calls.seekGroup(group, queue, to)),
     deleteGroup: async (group, queue) => call(true, async () => calls.deleteGroup(group, queue)),
+
+    runs: runCalls,
+
+    async work(given) {
+      await schema.passed()
+      hints.listen()
+      if (options.upkeep !== false) upkeep.start()
+      const ports = { database, traffic, runs, calls: runCalls, log, steps, startHeartbeat: startHeartbeatLoop }
+      return startWorker(given, ports)
+    },
 
     async migrate() {
       schema.reset()
@@ -147,6 +182,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     async close() {
       await upkeep.stop()
       await traffic.drain()
+      await runs.drain()
       await hints.stop()
       await database.close()
     },

@@ -3,7 +3,10 @@
 import type { SeekTarget } from '../protocol/group-info.ts'
 import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
 import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
+import type { OutgoingRun, Submitted } from '../protocol/run.ts'
 import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
+import type { RunningWorker, WorkerOptions } from '../workflow/define/worker.ts'
+import type { RunCalls } from '../workflow/run/run-calls.ts'
 import type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 import type { TransactionClient } from './transaction-client.ts'
 
@@ -67,6 +70,7 @@ export interface Configured {
 export interface JoinedTransaction {
   push(items: readonly OutgoingItem[]): Promise<readonly PushResult[]>
   kv(operations: readonly KvOperation[]): Promise<KvAnswer>
+  submit(runs: readonly OutgoingRun[]): Promise<Submitted>
 }
 
 /** A step in one commit with the user's rows: the body's writes, then the ack, then COMMIT believed by its tag. */
@@ -88,6 +92,8 @@ export interface Transport {
   readonly deleteQueue: (queue: string) => Promise<{ readonly existed: boolean }>
   readonly seekGroup: (group: string, queue: string, to: SeekTarget) => Promise<void>
   readonly deleteGroup: (group: string, queue: string) => Promise<void>
+  readonly runs: RunCalls
+  readonly work: (options: WorkerOptions) => Promise<RunningWorker>
   readonly migrate: () => Promise<void>
   readonly close: () => Promise<void>
 }

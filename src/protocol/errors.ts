@@ -178,6 +178,54 @@ export const ERRORS = {
     meaning:
       'The embedded PostgreSQL could not be started or stopped; the message says what was seen and what to do about it.',
   },
+  lease_lost: {
+    status: 409,
+    retry: 'never',
+    sqlstate: 'LS423',
+    meaning: 'The lease of this step has lapsed or was taken over; nothing of it was committed.',
+  },
+  run_not_found: {
+    status: 404,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'There is no such run: its transaction is still open (uncommitted), was rolled back, or it is unknown; reason says which.',
+  },
+  run_conflict: {
+    status: 409,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'The run key is known with another input, or was to be refused when known; nothing was submitted.',
+  },
+  run_failed: {
+    status: 409,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'Thrown by result(): the run failed; cause is the error of the step that failed it.',
+  },
+  run_cancelled: {
+    status: 409,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'Thrown by result(): the run was cancelled.',
+  },
+  wait_timeout: {
+    status: 408,
+    retry: 'later',
+    sqlstate: null,
+    meaning: 'The run had not ended within the time that the wait was given; it goes on.',
+  },
+  step_failed: {
+    status: 500,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'An action or child workflow that code called has failed for good; cause is its error.',
+  },
+  step_key_required: {
+    status: 400,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'A step name was used again while a step of that name is in flight: give each a key.',
+  },
   closed: { status: 503, retry: 'never', sqlstate: null, meaning: 'The client was closed.' },
 } as const satisfies Record<string, ErrorRow>
 
@@ -185,7 +233,7 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** The one fault that Lockstep throws. `code` is stable, `retry` says what a caller may do, `details` names the field. */
 export class LockstepError extends Error {
-  override readonly name = 'LockstepError'
+  override readonly name: string = 'LockstepError'
   readonly code: ErrorCode
   readonly retry: Retry
   readonly status: number

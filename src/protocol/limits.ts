@@ -71,6 +71,18 @@ export const LIMITS = {
   listenProofMs: 8_000,
   listenAnswerMs: 5_000,
 
+  /** Of an input or an output of a run, a node or a step. */
+  runValueBytes: 1_048_576,
+  runsPerCall: 1_000,
+  runKeyBytes: 512,
+  runTags: 32,
+  runDelayMs: 315_360_000_000,
+  runAttempts: 10_000,
+  runPriority: 100,
+  graphNodes: 1_000,
+  mapItems: 10_000,
+  runWaitMs: 60_000,
+
   listLimit: 1_000,
   listLimitDefault: 100,
 } as const

@@ -38,7 +38,7 @@ begin
         update node n set available_at = n.lease_expires_at where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
       elsif v_node.lease_id is not null and v_node.crashes + 1 > v_node.crash_limit then
         perform lockstep._bury_node(v_node, p_now);
-      elsif v_node.limit_key is not null then
+      elsif v_node.limit_key is not null and v_node.state <> 'ready' then
         perform lockstep._file_node(v_node, p_now);
       else
         runs := runs || v_node.run_id;

@@ -9,7 +9,7 @@ set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_gene
 as $$
 begin
   update node n
-     set state = p_state, output = p_output, error = p_error, finished_at = p_now, available_at = null, lease_id = null,
+     set state = p_state, output = p_output, error = p_error, finished_at = p_now, available_at = null,
          lease_expires_at = null
    where n.run_id = p_root.run_id and n.ordinal = 0;
   perform lockstep._tell_parent(p_root, p_now);

@@ -12,8 +12,7 @@ declare
   v_count int;
 begin
   perform 1 from node n where n.run_id = p_root.run_id and n.ordinal > 0 and n.finished_at is null order by n.ordinal for no key update;
-  update node n set state = 'cancelled', finished_at = p_now, available_at = null, lease_id = null, lease_expires_at = null
-   where n.run_id = p_root.run_id and n.ordinal > 0 and n.finished_at is null;
+  perform lockstep._drop_nodes(p_root.run_id, p_now);
   select max(n.ordinal) into v_last from node n where n.run_id = p_root.run_id;
   with undo as (
     select n.name, n.compensate, n.input, n.output, n.priority,

@@ -9,8 +9,8 @@ set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_gene
 as $$
 begin
   update node n set filed = true where n.run_id = p_node.run_id and n.ordinal = p_node.ordinal;
-  insert into run_limit (want, key, max, available_at)
-    values (p_node.want, p_node.limit_key, coalesce(p_node.limit_max, 1), p_now)
-    on conflict (want, key) do update set max = excluded.max, available_at = excluded.available_at;
+  insert into run_limit (want, key, max, interval_ms, available_at)
+    values (p_node.want, p_node.limit_key, coalesce(p_node.limit_max, 2147483647), p_node.limit_interval_ms, p_now)
+    on conflict (want, key) do update set max = excluded.max, interval_ms = excluded.interval_ms, available_at = excluded.available_at;
 end
 $$;

@@ -7,6 +7,7 @@ create or replace function lockstep._lease_nodes(p_runs uuid[], p_ordinals int[]
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_end timestamptz := p_now + make_interval(secs => p_lease_ms / 1000.0);
@@ -18,12 +19,12 @@ begin
            crashes = n.crashes + (n.lease_id is not null)::int
      where n.run_id = any (v_jobs) and n.ordinal = 0;
   end if;
-  for i in 1 .. cardinality(p_runs) loop
-    continue when p_ordinals[i] = 0;
+  if cardinality(v_jobs) < cardinality(p_runs) then
     update node n
        set lease_id = p_lease_id, lease_expires_at = v_end, available_at = v_end, attempt = n.attempt + 1,
            crashes = n.crashes + (n.lease_id is not null)::int
-     where n.run_id = p_runs[i] and n.ordinal = p_ordinals[i];
-  end loop;
+      from unnest(p_runs, p_ordinals) i(run_id, ordinal)
+     where i.ordinal > 0 and n.run_id = i.run_id and n.ordinal = i.ordinal;
+  end if;
 end
 $$;

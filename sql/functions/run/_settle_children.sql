@@ -5,7 +5,8 @@
 -- idempotent how: under the nodes' locks
 -- index used: node_pkey
 create or replace function lockstep._settle_children(
-  p_node node, p_now timestamptz, p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[], out ready int[], out ended boolean)
+  p_node node, p_now timestamptz, p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[], p_take boolean[], p_take_lease text,
+  p_take_end timestamptz, out ready int[], out taken int[], out ended boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -13,9 +14,11 @@ declare
   v_child int;
   v_node node;
   v_input text;
+  v_take boolean;
   v_further record;
 begin
   ready := '{}';
+  taken := '{}';
   ended := false;
   foreach v_child in array coalesce(p_node.children, '{}') loop
     update node n set waiting = n.waiting - 1 where n.run_id = p_node.run_id and n.ordinal = v_child and n.finished_at is null
@@ -29,19 +32,30 @@ begin
       ended := true;
     elsif v_node.waiting = 0 and v_node.kind = 'map' and p_node.kind = 'item' then
       update node n set state = 'done', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
-      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input);
+      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);
       ready := ready || v_further.ready;
+      taken := taken || v_further.taken;
       ended := ended or v_further.ended;
     elsif v_node.waiting = 0 and not exists (
       select 1 from node n where n.run_id = v_node.run_id and n.ordinal = any (v_node.parents) and n.state <> 'skipped') then
       update node n set state = 'skipped', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
-      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input);
+      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);
       ready := ready || v_further.ready;
+      taken := taken || v_further.taken;
       ended := ended or v_further.ended;
     elsif v_node.waiting = 0 then
-      select i.input into v_input from unnest(p_plan_run, p_plan_ordinal, p_plan_input) i(run_id, ordinal, input)
+      select i.input, i.take and v_node.limit_key is null into v_input, v_take
+        from unnest(p_plan_run, p_plan_ordinal, p_plan_input, p_take) i(run_id, ordinal, input, take)
        where i.run_id = v_node.run_id and i.ordinal = v_child;
-      if found or v_node.input is not null then
+      if v_take then
+        -- The completer goes on with it at once, under a token of its own.
+        update node n
+           set state = 'planned', want = n.action, input = v_input, attempt = n.attempt + 1, lease_id = p_take_lease,
+               lease_expires_at = p_take_end, available_at = p_take_end
+         where n.run_id = v_node.run_id and n.ordinal = v_child;
+        taken := taken || v_child;
+        continue;
+      elsif v_input is not null or v_node.input is not null then
         update node n set state = 'planned', want = n.action, input = coalesce(v_input, n.input), available_at = p_now
          where n.run_id = v_node.run_id and n.ordinal = v_child;
       else

@@ -23,11 +23,12 @@ begin
   end if;
   perform 1 from node n where n.run_id = p_run and n.ordinal > 0 and n.finished_at is null order by n.ordinal for no key update;
   v_now := lockstep.clock();
-  update node n set state = 'cancelled', finished_at = v_now, available_at = null, lease_id = null, lease_expires_at = null
-   where n.run_id = p_run and n.finished_at is null;
-  update node n set error = json_build_object('code', 'cancelled', 'message', coalesce(p_reason, 'cancelled'))::text
+  perform lockstep._drop_nodes(p_run, v_now);
+  update node n
+     set state = 'cancelled', finished_at = v_now, available_at = null, lease_id = null, lease_expires_at = null,
+         error = json_build_object('code', 'cancelled', 'message', coalesce(p_reason, 'the run was cancelled'))::text
    where n.run_id = p_run and n.ordinal = 0;
-  perform lockstep._tell_parent(v_root, v_now);
+  perform lockstep._tell_parent(v_root, v_now), lockstep._touch_limit(v_root, v_now);
   return 'cancelled';
 end
 $$;

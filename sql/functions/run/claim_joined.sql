@@ -3,11 +3,12 @@
 -- raises: LS425 isolation_not_supported
 -- idempotent how: each call leases under a new token; an unanswered one lapses and is claimed again
 -- index used: node_ready, node_filed, run_limit_due, node_limited
--- First row: ordinal -1, node_input = the floor for the next call. Then one row per leased node.
+-- First row: ordinal -1, attempt = milliseconds until something here is due, null when nothing is; node_input = the floor for the
+-- next call. Then one row per leased node. fresh: code that has recorded nothing yet.
 create or replace function lockstep.claim_joined(
   p_wants text[], p_lease_id text, p_lease_ms bigint, p_max int, p_floor timestamptz)
 returns table (run_id uuid, ordinal int, node_name text, want text, attempt int, node_input text, workflow text, version text,
-               run_input text, max_attempts int, failures int)
+               run_input text, max_attempts int, failures int, fresh boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 set enable_hashjoin = off set enable_mergejoin = off
@@ -21,6 +22,7 @@ declare
   v_runs uuid[] := '{}';
   v_ordinals int[] := '{}';
   v_claim record;
+  v_next timestamptz;
 begin
   perform lockstep._demand_read_committed();
   v_now := lockstep.clock();
@@ -43,13 +45,26 @@ begin
     v_claim := lockstep._claim_limited(p_wants, v_now, v_left, p_lease_id, p_lease_ms);
     v_runs := v_runs || v_claim.runs;
     v_ordinals := v_ordinals || v_claim.ordinals;
+    v_left := v_left - cardinality(v_claim.runs);
+  end if;
+  if v_left = p_max then
+    -- Only a hint: when the earliest of what waits here is due.
+    select min(d.at) into v_next
+      from unnest(p_wants) w(want)
+     cross join lateral (
+       (select n.available_at as at from node n
+         where n.want = w.want and not n.filed and n.available_at > v_now order by n.priority desc, n.available_at limit 1)
+       union all
+       (select l.available_at from run_limit l where l.want = w.want and l.available_at > v_now order by l.available_at limit 1)) d;
   end if;
   return query
-    select null::uuid, -1, null::text, null::text, null::int, lockstep.instant_text(least(v_oldest, v_now) - interval '1 second'), null::text,
-           null::text, null::text, null::int, null::int;
+    select null::uuid, -1, null::text, null::text, (extract(epoch from least(v_next - v_now, interval '1 day')) * 1000)::int, lockstep.instant_text(least(v_oldest, v_now) - interval '1 second'), null::text,
+           null::text, null::text, null::int, null::int, null::boolean;
   return query
     select n.run_id, n.ordinal, n.name, n.want, n.attempt, n.input, r.workflow, r.version,
-           case when n.ordinal > 0 then r.input end, n.max_attempts, n.failures
+           case when n.ordinal > 0 then r.input end, n.max_attempts, n.failures,
+           n.kind <> 'flow' or not exists (select 1 from step s where s.run_id = i.run_id)
+             and not exists (select 1 from node c where c.run_id = i.run_id and c.ordinal = 1)
       from unnest(v_runs, v_ordinals) with ordinality i(run_id, ordinal, ord)
      cross join lateral (select * from node u where u.run_id = i.run_id and u.ordinal = i.ordinal limit 1) n
      cross join lateral (select u.workflow, u.version, u.input from node u where u.run_id = i.run_id and u.ordinal = 0 limit 1) r

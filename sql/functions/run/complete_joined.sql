@@ -1,18 +1,20 @@
--- purpose: finishes nodes with their outputs, each fenced by its token, and makes their successors ready; the last statement
---   before COMMIT of the transaction that holds the handler's own writes
+-- purpose: finishes nodes with their outputs, each fenced by its token, and makes their successors ready
 -- locks in order: node (run; node 0 first when the run may end, then by ordinal), limit
 -- raises: LS425 isolation_not_supported
--- idempotent how: the token fences it; a second completion answers lease_lost and changes nothing
--- index used: node_pkey, run_limit_pkey
--- p_plan_*: inputs of successors that the completing process could compute itself; the others wait for a planner.
+-- idempotent how: the token fences it; a repeat under the same token answers ok and changes nothing
+-- index used: node_pkey
+-- p_plan_*: inputs of successors that the completing process could compute itself; the others wait for a planner. Those with
+-- p_take are leased at once under p_take_lease: the completer goes on with them.
 create or replace function lockstep.complete_joined(
-  p_run uuid[], p_ordinal int[], p_lease_id text[], p_output text[], p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[])
-returns table (nth int, verdict text, ready_ordinals int[], run_ended boolean)
+  p_run uuid[], p_ordinal int[], p_lease_id text[], p_output text[], p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[],
+  p_take boolean[], p_take_lease text, p_take_ms bigint)
+returns table (nth int, verdict text, ready_ordinals int[], taken_ordinals int[], run_ended boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_now timestamptz;
+  v_end timestamptz;
   v_node node;
   v_runs uuid[] := p_run;
   v_ordinals int[] := p_ordinal;
@@ -32,27 +34,29 @@ begin
     return query select * from lockstep._complete_runs(p_run, p_lease_id, p_output, v_now);
     return;
   end if;
+  v_end := v_now + make_interval(secs => p_take_ms / 1000.0);
   for i in 1 .. cardinality(p_run) loop
     select * into v_node from node n where n.run_id = p_run[i] and n.ordinal = p_ordinal[i];
     nth := i;
     ready_ordinals := '{}';
+    taken_ordinals := '{}';
     run_ended := false;
-    if not found or v_node.lease_id is distinct from p_lease_id[i] or v_node.lease_expires_at <= v_now then
-      verdict := 'lease_lost';
+    if v_node.lease_id is distinct from p_lease_id[i] or coalesce(v_node.lease_expires_at <= v_now, true) then
+      verdict := case when v_node.state = 'done' and v_node.lease_id = p_lease_id[i] then 'ok' else 'lease_lost' end;
     else
       verdict := 'ok';
       if v_node.ordinal = 0 then
         perform lockstep._end_run(v_node, 'done', p_output[i], null, v_now);
         run_ended := true;
       else
-        update node n
-           set state = 'done', output = p_output[i], available_at = null, lease_id = null, lease_expires_at = null,
-               finished_at = v_now
+        update node n set state = 'done', output = p_output[i], available_at = null, lease_expires_at = null, finished_at = v_now
          where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
-        select s.ready, s.ended into ready_ordinals, run_ended
-          from lockstep._settle_children(v_node, v_now, p_plan_run, p_plan_ordinal, p_plan_input) s;
+        select s.ready, s.taken, s.ended into ready_ordinals, taken_ordinals, run_ended
+          from lockstep._settle_children(v_node, v_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, v_end) s;
       end if;
-      perform lockstep._touch_limit(v_node, v_now);
+      if v_node.limit_key is not null then
+        perform lockstep._touch_limit(v_node, v_now);
+      end if;
     end if;
     return next;
   end loop;

@@ -18,9 +18,10 @@ begin
     raise exception using errcode = 'LS400', detail = 'bad_request', message = 'p_input must be JSON; for the JSON null write ''null''';
   end if;
   select s.run_id, s.created, s.differs into run_id, created, conflict
-    from lockstep.submit_joined(array[v_id], array[p_action], array['action'], array[null::text], array[null::text], array[p_key],
-      array[p_input::text], array[p_priority], array[(extract(epoch from p_delay) * 1000)::bigint], array[p_tags::text],
+    from lockstep.submit_joined(array[v_id], array[p_action], array[case when not exists (
+      select 1 from workflow_version w where w.name = p_action and w.kind = 'action') then 'action' end], array[null::text], array[null::text], array[p_key],
+      array[p_input::text], array[nullif(p_priority, 0)], array[(extract(epoch from p_delay) * 1000)::bigint], array[p_tags::text],
       array[(extract(epoch from p_deadline) * 1000)::bigint], array[null::int], array[null::bigint], array[null::bigint],
-      array[null::text], array[null::int], array[null::uuid], array[null::int], '{}', '{}', '{}') s;
+      array[null::text], array[null::int], array[null::bigint], array[null::uuid], array[null::int], '{}', '{}', '{}') s;
 end
 $$;

@@ -30,7 +30,7 @@ begin
     select * into v_node from node n where n.run_id = p_run[i] and n.ordinal = p_ordinal[i];
     nth := i;
     again := false;
-    if not found or v_node.lease_id is distinct from p_lease_id[i] or v_node.lease_expires_at <= v_now then
+    if not found or v_node.lease_id is distinct from p_lease_id[i] or coalesce(v_node.lease_expires_at <= v_now, true) then
       verdict := 'lease_lost';
     else
       verdict := 'ok';

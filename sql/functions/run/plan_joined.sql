@@ -26,7 +26,7 @@ begin
   for i in 1 .. cardinality(p_run) loop
     select * into v_node from node n where n.run_id = p_run[i] and n.ordinal = p_ordinal[i];
     nth := i;
-    if not found or v_node.lease_id is distinct from p_lease_id[i] or v_node.lease_expires_at <= v_now then
+    if not found or v_node.lease_id is distinct from p_lease_id[i] or coalesce(v_node.lease_expires_at <= v_now, true) then
       verdict := 'lease_lost';
       return next;
       continue;
@@ -42,13 +42,14 @@ begin
     elsif p_outcome[i] = 'skip' then
       update node n set state = 'skipped', finished_at = v_now, available_at = null, lease_id = null, lease_expires_at = null
        where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
-      perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}');
+      perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}', '{}', null, null);
     else
       select max(n.ordinal) into v_last from node n where n.run_id = v_node.run_id;
       insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, max_attempts, backoff_ms, backoff_max_ms,
-                        limit_key, limit_max, children, on_failure, input, run_key, created_at)
+                        limit_key, limit_max, limit_interval_ms, children, on_failure, input, run_key, created_at)
         select v_node.run_id, v_last + u.n, v_node.name || '[' || u.key || ']', 'item', v_node.action, 'planned', v_node.action,
                v_node.priority, v_now, v_node.max_attempts, v_node.backoff_ms, v_node.backoff_max_ms, v_node.limit_key, v_node.limit_max,
+               v_node.limit_interval_ms,
                array[v_node.ordinal], v_node.on_failure, u.input, u.key, v_now
           from (select t.key, t.input, row_number() over (order by t.ord)::int as n
                   from unnest(p_item_of, p_item_key, p_item_input) with ordinality t(of, key, input, ord) where t.of = i) u;
@@ -58,7 +59,7 @@ begin
              lease_expires_at = null, finished_at = case when v_items = 0 then v_now end
        where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
       if v_items = 0 then
-        perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}');
+        perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}', '{}', null, null);
       end if;
     end if;
     return next;

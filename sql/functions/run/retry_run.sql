@@ -23,7 +23,7 @@ begin
   v_now := lockstep.clock();
   delete from node n where n.run_id = p_run and n.kind = 'compensation';
   update node n
-     set state = 'waiting', finished_at = null, error = null, failures = 0, crashes = 0, available_at = null, filed = false,
+     set state = 'waiting', finished_at = null, error = null, lease_id = null, failures = 0, crashes = 0, available_at = null, filed = false,
          waiting = (select count(*) from node b where b.run_id = p_run and n.ordinal = any (b.children) and b.state not in ('done', 'skipped'))
    where n.run_id = p_run and n.ordinal > 0 and n.state in ('failed', 'cancelled');
   update node n
@@ -31,7 +31,7 @@ begin
          want = case when n.input is not null then n.action else 'plan:' || v_root.workflow || '@' || v_root.version end
    where n.run_id = p_run and n.ordinal > 0 and n.state = 'waiting' and n.waiting = 0;
   update node n
-     set finished_at = null, error = null, failures = 0, crashes = 0, filed = false,
+     set finished_at = null, error = null, lease_id = null, failures = 0, crashes = 0, filed = false,
          state = case when n.kind = 'graph' then 'waiting' else 'planned' end,
          available_at = case when n.kind <> 'graph' then v_now end,
          waiting = case when n.kind = 'graph' then (

@@ -11,23 +11,16 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
-  v_kind text;
-  v_version text;
   v_id uuid := lockstep.uuid7();
 begin
   perform lockstep._demand_name('workflow', p_workflow);
   if p_input is null then
     raise exception using errcode = 'LS400', detail = 'bad_request', message = 'p_input must be JSON; for the JSON null write ''null''';
   end if;
-  select w.kind, w.version into v_kind, v_version from workflow_version w where w.name = p_workflow order by w.registered_at desc limit 1;
-  if not found then
-    raise exception using errcode = 'LS404', detail = 'not_found', message = 'no process has registered ' || p_workflow,
-      hint = 'start a worker that imports it once; its shape stays registered';
-  end if;
   select s.run_id, s.created, s.differs into run_id, created, conflict
-    from lockstep.submit_joined(array[v_id], array[p_workflow], array[v_kind], array[v_version], array[null::text], array[p_key],
-      array[p_input::text], array[p_priority], array[(extract(epoch from p_delay) * 1000)::bigint], array[p_tags::text],
+    from lockstep.submit_joined(array[v_id], array[p_workflow], array[null::text], array[null::text], array[null::text], array[p_key],
+      array[p_input::text], array[nullif(p_priority, 0)], array[(extract(epoch from p_delay) * 1000)::bigint], array[p_tags::text],
       array[(extract(epoch from p_deadline) * 1000)::bigint], array[null::int], array[null::bigint], array[null::bigint],
-      array[null::text], array[null::int], array[null::uuid], array[null::int], '{}', '{}', '{}') s;
+      array[null::text], array[null::int], array[null::bigint], array[null::uuid], array[null::int], '{}', '{}', '{}') s;
 end
 $$;

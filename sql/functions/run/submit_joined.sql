@@ -1,14 +1,15 @@
 -- purpose: makes runs: single jobs, code workflows and graphs, in the caller's transaction, many in one call
 -- locks in order: none (waits only for an open transaction that submitted the same key)
 -- raises: LS404 not_found for a workflow nobody registered; 25006 in a read-only transaction
--- idempotent how: one run per (workflow, key); a known key answers the run that has it
+-- idempotent how: one run per id and per (workflow, key); a repeat of an id changes nothing; a known key answers the run that has it
 -- index used: run_key_pkey, workflow_version_pkey
--- Works under any isolation level. p_kind: action | code | graph. p_shape null: the newest registered one. p_tags: array literals.
+-- Works under any isolation level. p_kind: action | code | graph, null for whatever is registered; p_shape null: the registered one.
+-- p_tags: array literals.
 -- p_plan_*: inputs of root nodes that the submitting process could compute itself; the others are planned by a worker.
 create or replace function lockstep.submit_joined(
   p_id uuid[], p_workflow text[], p_kind text[], p_version text[], p_shape text[], p_key text[], p_input text[], p_priority int[],
   p_delay_ms bigint[], p_tags text[], p_deadline_ms bigint[], p_max_attempts int[], p_backoff_ms bigint[], p_backoff_max_ms bigint[],
-  p_limit_key text[], p_limit_max int[], p_parent_run uuid[], p_parent_ordinal int[],
+  p_limit_key text[], p_limit_max int[], p_limit_interval_ms bigint[], p_parent_run uuid[], p_parent_ordinal int[],
   p_plan_id uuid[], p_plan_ordinal int[], p_plan_input text[])
 returns table (nth int, run_id uuid, created boolean, differs boolean)
 language plpgsql volatile security definer
@@ -17,7 +18,26 @@ as $$
 declare
   v_now timestamptz;
   v_new uuid[] := p_id;
+  v_kind text[] := p_kind;
+  v_version text[] := p_version;
+  v_defaults json[];
+  v_unknown text;
 begin
+  if cardinality(array_remove(p_kind, null)) < cardinality(p_kind) then
+    -- Named only: what is registered under the name, with its policy.
+    select array_agg(coalesce(i.kind, w.kind) order by i.ord), array_agg(coalesce(i.version, w.version) order by i.ord),
+           array_agg(case when w.kind <> 'graph' then w.shape::json end order by i.ord),
+           min(i.workflow) filter (where i.kind is null and w.kind is null)
+      into v_kind, v_version, v_defaults, v_unknown
+      from unnest(p_workflow, p_kind, p_version) with ordinality i(workflow, kind, version, ord)
+      left join lateral (
+        select r.kind, r.version, r.shape from workflow_version r
+         where i.kind is null and r.name = i.workflow and (i.version is null or r.version = i.version) order by r.registered_at desc limit 1) w on true;
+    if v_unknown is not null then
+      raise exception using errcode = 'LS404', detail = 'not_found', message = 'no process has registered ' || v_unknown,
+        hint = 'start a worker that imports it once; its shape stays registered';
+    end if;
+  end if;
   if cardinality(array_remove(p_key, null)) > 0 then
     insert into run_key (workflow, key, run_id)
       select i.workflow, i.key, i.id from unnest(p_workflow, p_key, p_id) with ordinality i(workflow, key, id, ord)
@@ -32,25 +52,29 @@ begin
   end if;
   v_now := lockstep.clock();
   insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, max_attempts, backoff_ms, backoff_max_ms, limit_key,
-                    limit_max, waiting, input, created_at, workflow, version, run_key, tags, deadline, parent_run, parent_ordinal)
+                    limit_max, limit_interval_ms, waiting, input, created_at, workflow, version, run_key, tags, deadline, parent_run, parent_ordinal)
     select i.id, 0, i.workflow, case i.kind when 'action' then 'job' when 'code' then 'flow' else 'graph' end,
            case when i.kind = 'action' then i.workflow end, case when i.kind = 'graph' then 'waiting' else 'planned' end,
            case i.kind when 'action' then i.workflow when 'code' then 'flow:' || i.workflow || coalesce('@' || nullif(i.version, ''), '') end,
-           coalesce(i.priority, 0), case when i.kind <> 'graph' then v_now + make_interval(secs => coalesce(i.delay_ms, 0) / 1000.0) end,
-           coalesce(i.max_attempts, 5), coalesce(i.backoff_ms, 1000), coalesce(i.backoff_max_ms, 3600000), i.limit_key, i.limit_max,
+           coalesce(i.priority, (i.defaults ->> 'priority')::int, 0), case when i.kind <> 'graph' then v_now + make_interval(secs => coalesce(i.delay_ms, 0) / 1000.0) end,
+           coalesce(i.max_attempts, (i.defaults ->> 'maxAttempts')::int, 5), coalesce(i.backoff_ms, (i.defaults ->> 'backoffMs')::bigint, 1000),
+           coalesce(i.backoff_max_ms, (i.defaults ->> 'backoffMaxMs')::bigint, 3600000), coalesce(i.limit_key, i.defaults ->> 'limitKey'),
+           coalesce(i.limit_max, (i.defaults ->> 'limitMax')::int), coalesce(i.limit_interval_ms, (i.defaults ->> 'limitIntervalMs')::bigint),
            case when i.kind = 'graph' then -1 else 0 end, i.input, v_now, i.workflow, i.version, i.key, i.tags::text[],
            v_now + make_interval(secs => i.deadline_ms / 1000.0), i.parent_run, i.parent_ordinal
-      from unnest(v_new, p_workflow, p_kind, p_version, p_key, p_input, p_priority, p_delay_ms, p_tags, p_deadline_ms, p_max_attempts,
-                  p_backoff_ms, p_backoff_max_ms, p_limit_key, p_limit_max, p_parent_run, p_parent_ordinal)
+      from unnest(v_new, p_workflow, v_kind, v_version, p_key, p_input, p_priority, p_delay_ms, p_tags, p_deadline_ms, p_max_attempts,
+                  p_backoff_ms, p_backoff_max_ms, p_limit_key, p_limit_max, p_limit_interval_ms, p_parent_run, p_parent_ordinal, v_defaults)
            i(id, workflow, kind, version, key, input, priority, delay_ms, tags, deadline_ms, max_attempts, backoff_ms, backoff_max_ms,
-             limit_key, limit_max, parent_run, parent_ordinal)
-     where i.id is not null;
-  if 'graph' = any (p_kind) then
+             limit_key, limit_max, limit_interval_ms, parent_run, parent_ordinal, defaults)
+     where i.id is not null
+    on conflict on constraint node_pkey do nothing;
+  if 'graph' = any (v_kind) then
     perform lockstep._lay_graph(i.id, i.workflow, i.version, i.shape, coalesce(i.priority, 0), coalesce(i.delay_ms, 0), v_now,
                                 p_plan_id, p_plan_ordinal, p_plan_input)
-       from unnest(v_new, p_workflow, p_kind, p_version, p_shape, p_priority, p_delay_ms)
+       from unnest(v_new, p_workflow, v_kind, v_version, p_shape, p_priority, p_delay_ms)
             i(id, workflow, kind, version, shape, priority, delay_ms)
-      where i.id is not null and i.kind = 'graph';
+      where i.id is not null and i.kind = 'graph'
+        and exists (select 1 from node n where n.run_id = i.id and n.ordinal = 0 and n.waiting = -1);
   end if;
   return query
     select i.ord::int, k.run_id, i.new is not null,

@@ -16,7 +16,7 @@ begin
   perform lockstep._demand_read_committed();
   select * into v_node from node n where n.run_id = p_run and n.ordinal = 0 for no key update;
   v_now := lockstep.clock();
-  if not found or v_node.lease_id is distinct from p_lease_id or v_node.lease_expires_at <= v_now then
+  if not found or v_node.lease_id is distinct from p_lease_id or coalesce(v_node.lease_expires_at <= v_now, true) then
     verdict := 'lease_lost';
     return;
   end if;

@@ -11,6 +11,8 @@ import { popRoutes } from './pop.ts'
 import { pushRoutes } from './push.ts'
 import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
+import { runRoutes } from './runs.ts'
+import { taskRoutes } from './tasks.ts'
 import { transactionRoutes } from './transaction.ts'
 
 export const ROUTES: readonly Route[] = [
@@ -26,4 +28,6 @@ export const ROUTES: readonly Route[] = [
   ...deadLetterRoutes,
   ...messageRoutes,
   ...consumerGroupRoutes,
+  ...runRoutes,
+  ...taskRoutes,
 ]

@@ -6,7 +6,7 @@ import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
 import type { StopSwitch } from './stop-switch.ts'
-import type { InvalidIssue } from '../standard-schema.ts'
+import type { InvalidIssue } from '../../protocol/standard-schema.ts'
 import type { Transport } from '../transport.ts'
 
 /** A message that its queue's schema refuses. */

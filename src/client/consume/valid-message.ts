@@ -4,7 +4,7 @@
 import type { AckItem, Delivery } from '../../protocol/message.ts'
 import { errorLine } from '../logger.ts'
 import { messageOf, type Message } from '../message.ts'
-import { checkValue, issuesText, type Checked, type InvalidIssue } from '../standard-schema.ts'
+import { checkValue, issuesText, type Checked, type InvalidIssue } from '../../protocol/standard-schema.ts'
 import type { ConsumeContext } from './consume-context.ts'
 import { ackOf } from './lane-batch.ts'
 

@@ -26,6 +26,7 @@ function watchingRequired(joined: JoinedTransaction): { readonly joined: JoinedT
         if (!answer.ok) lost = true
         return answer
       },
+      submit: async (runs) => joined.submit(runs),
     },
     lost: () => lost,
   }
@@ -89,7 +90,7 @@ export function handleSteps(
     const body = async (tx: Step['tx'], joined: JoinedTransaction): Promise<void> => {
       seen.started = true
       const watched = watchingRequired(joined)
-      const scope = transactionScope(async () => watched.joined)
+      const scope = transactionScope(async () => watched.joined, context.transport.runs)
       seen.ended = await runHandler(context, () => handler(validated.message, { ...scope, tx }))
       if (seen.ended.how === 'threw') throw seen.ended.error
       if (seen.ended.how === 'abandoned') throw new LockstepError('closed', 'the client was closed meanwhile')

@@ -1,6 +1,7 @@
 // What may be said through an open transaction's door: pushes are staged there and become messages when it commits.
 import type { Door } from '../../db/executor.ts'
 import { kvIn } from '../../operations/kv-in.ts'
+import { submitIn } from '../../operations/submit-in.ts'
 import { stage } from '../../operations/stage.ts'
 import type { PushItem } from '../../protocol/message.ts'
 import { mintId } from '../../protocol/mint-id.ts'
@@ -15,5 +16,6 @@ export function joinedTransaction(door: Door): JoinedTransaction {
   return {
     push: async (items) => stage(door, items.map(pushItem)),
     kv: async (operations) => kvIn(door, operations),
+    submit: async (runs) => submitIn(door, runs),
   }
 }

@@ -23,19 +23,25 @@ export interface StepRun {
   readonly result: TransactionResult
   /** Queues that got messages by this commit. */
   readonly queues: ReadonlySet<string>
+  /** Workflows and actions that got runs by it. */
+  readonly workflows: ReadonlySet<string>
 }
 
 function doorOf(tx: OpenTransaction): Door {
   return { text: async (statement, params) => (await tx.rows(statement, params))[0]?.[0] ?? null }
 }
 
-function noting(joined: JoinedTransaction, queues: Set<string>): JoinedTransaction {
+function noting(joined: JoinedTransaction, queues: Set<string>, workflows: Set<string>): JoinedTransaction {
   return {
     async push(items) {
       for (const item of items) queues.add(item.queue)
       return joined.push(items)
     },
     kv: async (operations) => joined.kv(operations),
+    async submit(runs) {
+      for (const run of runs) workflows.add(run.workflow)
+      return joined.submit(runs)
+    },
   }
 }
 
@@ -52,12 +58,13 @@ async function decide(database: Database, request: TransactionRequest, lost: unk
 export async function runStep(database: Database, ack: AckItem, body: StepBody): Promise<StepRun> {
   const request = transactionRequest({ requestId: mintId(), operations: [{ type: 'ack', item: ack }], kv: [] })
   const queues = new Set<string>()
+  const workflows = new Set<string>()
   const tx = await openTransaction(database, HANDLER_TIMEOUTS)
   const guarded = guardedClient(tx.client)
   try {
     const door = doorOf(tx)
     try {
-      await body(guarded.tx, noting(joinedTransaction(door), queues))
+      await body(guarded.tx, noting(joinedTransaction(door), queues, workflows))
     } finally {
       guarded.revoke()
     }
@@ -65,14 +72,14 @@ export async function runStep(database: Database, ack: AckItem, body: StepBody):
     const result = await transactionIn(door, request)
     if (!result.success) {
       await tx.rollback()
-      return { result, queues: new Set() }
+      return { result, queues: new Set(), workflows: new Set() }
     }
     await tx.commit()
-    return { result, queues }
+    return { result, queues, workflows }
   } catch (error) {
     await tx.rollback()
     if (error instanceof LockstepError && error.code === 'outcome_unknown') {
-      return { result: await decide(database, request, error), queues }
+      return { result: await decide(database, request, error), queues, workflows }
     }
     throw error
   }

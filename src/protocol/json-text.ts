@@ -1,7 +1,7 @@
 // Turns a value into JSON text, or refuses what JSON could only carry changed: BigInt, NaN, Infinity, undefined, functions,
 // symbols, cycles, maps, sets, buffers without toJSON and invalid dates, each by its path. Never drops or rewrites a member.
-import { LockstepError } from '../protocol/errors.ts'
-import { LIMITS } from '../protocol/limits.ts'
+import { LockstepError } from './errors.ts'
+import { LIMITS } from './limits.ts'
 
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LockstepError } from '../protocol/errors.ts'
+import { LockstepError } from './errors.ts'
 import { jsonText } from './json-text.ts'
 
 const cycle: Record<string, unknown> = { name: 'a' }

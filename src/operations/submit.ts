@@ -1,0 +1,21 @@
+// Submit: makes runs, many in one statement and one commit.
+import type { Executor } from '../db/executor.ts'
+import type { OutgoingRun, SubmittedRun } from '../protocol/run.ts'
+import { LockstepError } from '../protocol/errors.ts'
+import { runLines } from './run-lines.ts'
+
+const SUBMIT =
+  'select * from lockstep.submit_joined($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bigint[], $10::text[], $11::bigint[], $12::int[], $13::bigint[], $14::bigint[], $15::text[], $16::int[], $17::bigint[], $18::uuid[], $19::int[], $20::uuid[], $21::int[], $22::text[])'
+
+/** The answers are aligned with the runs. */
+export async function submit(db: Executor, runs: readonly OutgoingRun[]): Promise<readonly SubmittedRun[]> {
+  if (runs.length === 0) return []
+  const results = new Array<SubmittedRun | undefined>(runs.length)
+  for (const [nth, runId, created, differs] of await db.rows(SUBMIT, runLines(runs))) {
+    results[Number(nth) - 1] = { runId: runId ?? '', created: created === 't', differs: differs === 't' }
+  }
+  return results.map((result, at) => {
+    if (result === undefined) throw new LockstepError('internal', `submit answered no row for run ${at}`)
+    return result
+  })
+}

@@ -1,0 +1,77 @@
+// `ctx.sleep`, `ctx.waitForSignal`, `ctx.patch` and `ctx.all`: the parts of a workflow's code that wait, without a worker, and
+// those that look back. Ends of sleeps and timeouts are the database's; no instant crosses into this process.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { takeSignal } from '../../operations/take-signal.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import { checkValue, issuesText } from '../../protocol/standard-schema.ts'
+import type { KeyOptions } from '../define/contexts.ts'
+import { PermanentError } from '../define/failures.ts'
+import { milliseconds, type Duration } from '../define/policy.ts'
+import { demandKind, leaseLost, type CodeParts } from './code-parts.ts'
+
+export async function codeSleep(parts: CodeParts, given: string, duration: Duration, options: KeyOptions): Promise<void> {
+  const ms = milliseconds(duration, 'duration')
+  const { recorded: name, end } = parts.names.enter(given, options.key)
+  try {
+    const recorded = parts.history.get(name)
+    if (recorded !== undefined) demandKind(name, recorded, ['sleeping'], 'a sleep')
+    if (recorded?.due !== true) await parts.waits.until({ kind: 'sleep', name, ms })
+  } finally {
+    end()
+  }
+}
+
+export interface SignalOptions extends KeyOptions {
+  readonly timeout?: Duration | undefined
+  readonly schema?: StandardSchemaV1 | undefined
+}
+
+async function received(name: string, payload: string | null, schema: StandardSchemaV1 | undefined): Promise<unknown> {
+  const value: unknown = payload === null ? null : JSON.parse(payload)
+  if (schema === undefined) return value
+  const checked = await checkValue(schema, value)
+  if (checked.valid) return checked.value
+  throw new PermanentError(`the signal '${name}' is not what the code takes: ${issuesText(checked.issues)}`)
+}
+
+export async function codeSignal(parts: CodeParts, given: string, options: SignalOptions): Promise<unknown> {
+  const timeoutMs = options.timeout === undefined ? null : milliseconds(options.timeout, 'timeout')
+  const { recorded: name, end } = parts.names.enter(given, options.key)
+  const { node } = parts.held
+  try {
+    const recorded = parts.history.get(name)
+    if (recorded !== undefined) demandKind(name, recorded, ['done', 'waiting'], 'a signal')
+    if (recorded?.state === 'done') return recorded.output === null ? null : await received(given, recorded.output, options.schema)
+    const taken = await parts.waits.during(async () => takeSignal(parts.worker.database, node.runId, node.leaseId, name, given))
+    if (taken.verdict === 'lease_lost') throw leaseLost()
+    if (taken.verdict === 'timeout') return null
+    if (taken.verdict === 'ok') return await received(given, taken.payload, options.schema)
+    return await parts.waits.until({ kind: 'signal', step: name, signal: given, timeoutMs })
+  } finally {
+    end()
+  }
+}
+
+/** Recorded where the code came first with the change; runs that had begun before have no such record and never get one. */
+export async function codePatch(parts: CodeParts, given: string): Promise<boolean> {
+  const { recorded: name, end } = parts.names.enter(`patch:${given}`, undefined)
+  try {
+    if (parts.history.has(name)) return true
+    if (!parts.held.node.fresh) return false
+    const { runId, leaseId } = parts.held.node
+    const record = { runId, leaseId, name, output: 'true', state: 'done' as const }
+    if (!(await parts.waits.during(async () => parts.worker.ends.record(record, () => parts.held.leaseUntil)))) throw leaseLost()
+    return true
+  } finally {
+    end()
+  }
+}
+
+export async function codeAll(steps: readonly unknown[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(steps)
+  const failed = settled.find((one) => one.status === 'rejected')
+  if (failed !== undefined) {
+    throw failed.reason instanceof Error ? failed.reason : new LockstepError('internal', String(failed.reason))
+  }
+  return settled.map((one) => (one.status === 'fulfilled' ? one.value : null))
+}

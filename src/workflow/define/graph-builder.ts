@@ -1,0 +1,104 @@
+// Builds a declared graph node by node; every call gives a new graph and leaves the old one as it was. A predecessor must be
+// declared before, so a cycle cannot be written. Pure.
+import { LockstepError } from '../../protocol/errors.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { definedName, type Action } from './action.ts'
+import { DEFINITION, type GraphDefinition, type GraphNode, type Givens } from './definition.ts'
+import type { Graph, Workflow } from './graph.ts'
+import { shapeOf } from './shape.ts'
+import { submitVerbs } from './verbs.ts'
+
+type Base = Omit<GraphDefinition, 'nodes' | 'output' | 'shape' | 'version'>
+
+interface LooseOptions {
+  readonly after?: readonly string[] | undefined
+  readonly when?: ((givens: never) => unknown) | undefined
+  readonly onFailure?: GraphNode['onFailure'] | undefined
+  readonly compensate?: Action<string, never, unknown> | undefined
+  readonly limit?: number | undefined
+}
+
+/** The builder without its types: what `Graph` promises is checked by the compiler where it is called. */
+export interface LooseGraph extends Workflow<string, unknown, unknown> {
+  node(id: string, action: Action<string, never, unknown>, input: (givens: never) => unknown, options?: LooseOptions): LooseGraph
+  map(id: string, action: Action<string, never, unknown>, items: (givens: never) => unknown, options?: LooseOptions): LooseGraph
+  output(of: (givens: never) => unknown): Workflow<string, unknown, unknown>
+}
+
+// Mapping functions are called with exactly the predecessors that their types name.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const loosened = (work: (givens: never) => unknown): ((givens: Givens) => unknown) => work as (givens: Givens) => unknown
+
+function nodeOf(
+  kind: 'node' | 'map',
+  name: string,
+  action: Action<string, never, unknown>,
+  input: (givens: never) => unknown,
+  options: LooseOptions,
+  before: readonly GraphNode[],
+): GraphNode {
+  definedName(name, 'node name')
+  if (before.some((node) => node.name === name)) throw new LockstepError('bad_request', `node '${name}' is declared twice`)
+  if (before.length >= LIMITS.graphNodes) throw new LockstepError('bad_request', `a graph has at most ${LIMITS.graphNodes} nodes`)
+  const after = [...new Set(options.after ?? [])]
+  for (const parent of after) {
+    if (!before.some((node) => node.name === parent)) {
+      throw new LockstepError('bad_request', `node '${name}' comes after '${parent}', which is not declared before it`)
+    }
+  }
+  return {
+    name,
+    kind,
+    action: action[DEFINITION],
+    after,
+    onFailure: options.onFailure ?? 'fail',
+    compensate: options.compensate?.[DEFINITION] ?? null,
+    when: options.when === undefined ? null : loosened(options.when),
+    input: loosened(input),
+    limit: options.limit ?? null,
+  }
+}
+
+function definitionFor(base: Base, nodes: readonly GraphNode[], output: GraphDefinition['output']): GraphDefinition {
+  const { keepMs, keepFailedMs } = base.policy
+  const keep = { ...(keepMs === null ? {} : { keepMs }), ...(keepFailedMs === null ? {} : { keepFailedMs }) }
+  let shaped: { readonly shape: string; readonly version: string } | null = null
+  // Made when first asked for: a builder of 200 nodes passes through 200 graphs and needs the last one's shape.
+  const shapes = (): { readonly shape: string; readonly version: string } => (shaped ??= shapeOf(nodes, output !== null, keep))
+  return {
+    ...base,
+    nodes,
+    output,
+    get shape() {
+      return shapes().shape
+    },
+    get version() {
+      return shapes().version
+    },
+  }
+}
+
+function workflowOver(definition: GraphDefinition): Workflow<string, unknown, unknown> {
+  const self: Workflow<string, unknown, unknown> = {
+    name: definition.name,
+    [DEFINITION]: definition,
+    ...submitVerbs<unknown, unknown>(() => self),
+  }
+  return self
+}
+
+export function looseGraph(base: Base, nodes: readonly GraphNode[] = []): LooseGraph {
+  const add = (node: GraphNode): LooseGraph => looseGraph(base, [...nodes, node])
+  return {
+    ...workflowOver(definitionFor(base, nodes, null)),
+    node: (id, action, input, options = {}) => add(nodeOf('node', id, action, input, options, nodes)),
+    map: (id, action, items, options = {}) => add(nodeOf('map', id, action, items, options, nodes)),
+    output: (of) => workflowOver(definitionFor(base, nodes, loosened(of))),
+  }
+}
+
+export function typedGraph<Name extends string, In>(base: Base): Graph<Name, In, object> {
+  // The one place where the untyped builder gets its types; both have the same three verbs over the same data.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return looseGraph(base) as unknown as Graph<Name, In, object>
+}

@@ -1,0 +1,200 @@
+// Claims work in batches and keeps handlers busy: a claim takes what there is room for and, when handlers are quick, a little
+// ahead, so that neither the database nor a handler waits for the other. Wake-ups are hints; the poll is the floor, and once a
+// second a look starts from the beginning, so that a submission that committed late is found.
+import type { ClaimOutcome } from '../../operations/claim.ts'
+import type { ClaimedNode } from '../../protocol/run.ts'
+
+export interface ClaimPorts {
+  readonly concurrency: number
+  readonly pollMs: number
+  readonly claim: (max: number, floor: string | null) => Promise<ClaimOutcome>
+  /** Runs one to its end; never rejects. */
+  readonly run: (node: ClaimedNode) => Promise<void>
+  readonly onFault: (error: unknown) => void
+}
+
+export interface ClaimLoop {
+  start(): void
+  /** Something may be due now. */
+  wake(): void
+  /** Nodes that are held already go first. */
+  add(nodes: readonly ClaimedNode[]): void
+  /** Claims no more; gives what was claimed and not begun. Resolves when no claim is in flight. */
+  stop(): Promise<readonly ClaimedNode[]>
+  /** Resolves when no handler is at work. */
+  idle(): Promise<void>
+  readonly running: number
+  readonly waiting: number
+  readonly lastLookAt: number
+  readonly failing: boolean
+}
+
+const FIRST_PAUSE_MS = 10
+const FULL_SCAN_MS = 1_000
+/** How far ahead of the handlers a claim goes, in time at their present pace. */
+const AHEAD_MS = 40
+const CLAIM_MOST = 1_000
+
+export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
+  const { concurrency } = ports
+  let waitingNodes: ClaimedNode[] = []
+  let next = 0
+  let running = 0
+  let finished = 0
+  let pacedAt = performance.now()
+  let pace = 0
+  let claiming: Promise<void> | null = null
+  let rung = false
+  let stopped = true
+  let pauseMs = FIRST_PAUSE_MS
+  let timer: NodeJS.Timeout | null = null
+  let floor: string | null = null
+  let scannedAt = 0
+  let lastLookAt = performance.now()
+  let failing = false
+  let idlers: (() => void)[] = []
+
+  const waiting = (): number => waitingNodes.length - next
+
+  function ahead(): number {
+    const now = performance.now()
+    const ms = now - pacedAt
+    if (ms > 20) {
+      pace = pace * 0.5 + (finished / ms) * 0.5
+      finished = 0
+      pacedAt = now
+    }
+    return Math.min(CLAIM_MOST, Math.floor(pace * AHEAD_MS))
+  }
+
+  function room(): number {
+    const more = ahead()
+    const free = concurrency + more - running - waiting()
+    // Quick handlers are fed in larger bites: a claim costs the same for one as for many.
+    return free >= 1 && (waiting() === 0 || free >= more / 2) ? Math.min(free, CLAIM_MOST) : 0
+  }
+
+  function begin(): void {
+    while (running < concurrency && next < waitingNodes.length) {
+      const node = waitingNodes[next]
+      next += 1
+      if (node === undefined) continue
+      running += 1
+      void ports.run(node).then(ended)
+    }
+    if (next > 0 && next === waitingNodes.length) {
+      waitingNodes = []
+      next = 0
+    }
+  }
+
+  function ended(): void {
+    running -= 1
+    finished += 1
+    begin()
+    if (running === 0) settleIdlers()
+    if (!stopped && hungry) look()
+  }
+
+  // True when the last claim was full or there was no room for one: then every end may make room for the next.
+  let hungry = true
+
+  function look(): void {
+    if (stopped || claiming !== null) return
+    const max = room()
+    if (max === 0) {
+      hungry = true
+      return
+    }
+    if (timer) clearTimeout(timer)
+    timer = null
+    claiming = claimOnce(max).finally(() => {
+      claiming = null
+      if (!stopped && (rung || hungry)) look()
+    })
+  }
+
+  async function claimOnce(max: number): Promise<void> {
+    rung = false
+    const now = performance.now()
+    if (now - scannedAt >= FULL_SCAN_MS) {
+      floor = null
+      scannedAt = now
+    }
+    try {
+      const outcome = await ports.claim(max, floor)
+      lastLookAt = performance.now()
+      failing = false
+      floor = outcome.floor
+      hungry = outcome.nodes.length >= max
+      if (outcome.nodes.length > 0) pauseMs = FIRST_PAUSE_MS
+      waitingNodes = waitingNodes.slice(next).concat(outcome.nodes)
+      next = 0
+      begin()
+      if (!hungry) plan(outcome.dueInMs)
+    } catch (error) {
+      failing = true
+      hungry = false
+      ports.onFault(error)
+      plan(null)
+    }
+  }
+
+  function plan(dueInMs: number | null): void {
+    if (stopped) return
+    const due = dueInMs === null ? Infinity : Math.max(1, dueInMs)
+    const delay = Math.min(pauseMs, due, ports.pollMs)
+    pauseMs = Math.min(pauseMs * 1.7, ports.pollMs)
+    if (timer) clearTimeout(timer)
+    timer = setTimeout(() => {
+      timer = null
+      look()
+    }, delay)
+  }
+
+  function settleIdlers(): void {
+    for (const resolve of idlers) resolve()
+    idlers = []
+  }
+
+  return {
+    start() {
+      if (!stopped) return
+      stopped = false
+      look()
+    },
+    wake() {
+      rung = true
+      pauseMs = FIRST_PAUSE_MS
+      look()
+    },
+    add(nodes) {
+      waitingNodes = [...nodes, ...waitingNodes.slice(next)]
+      next = 0
+      begin()
+    },
+    async stop() {
+      stopped = true
+      if (timer) clearTimeout(timer)
+      timer = null
+      await claiming
+      const left = waitingNodes.slice(next)
+      waitingNodes = []
+      next = 0
+      return left
+    },
+    idle: () => (running === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
+    get running() {
+      return running
+    },
+    get waiting() {
+      return waiting()
+    },
+    get lastLookAt() {
+      return lastLookAt
+    },
+    get failing() {
+      return failing
+    },
+  }
+}

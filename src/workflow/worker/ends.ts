@@ -1,0 +1,83 @@
+// The ends of claimed nodes, joined with their like into few commits, each fenced by its own token. An end that cannot be
+// written is tried again with the same token until the lease is over, then left to the lease law: no loop ends silently.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../db/pool.ts'
+import { completeNodes } from '../../operations/complete-nodes.ts'
+import { failNodes } from '../../operations/fail-nodes.ts'
+import { handBackNodes } from '../../operations/hand-back-nodes.ts'
+import { recordSteps } from '../../operations/record-steps.ts'
+import type { StepRecord } from '../../operations/record-step.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { mintId } from '../../protocol/mint-id.ts'
+import type { Completed, Failed, NodeCompletion, NodeFailure, NodeLease } from '../../protocol/run.ts'
+import { createJoiner, type Joiner } from '../../traffic/join.ts'
+
+export interface Ends {
+  /** Successors that were taken hold under `leaseId`. */
+  complete(node: NodeCompletion, until: () => number): Promise<Completed & { readonly leaseId: string }>
+  fail(node: NodeFailure, until: () => number): Promise<Failed>
+  record(step: StepRecord & { readonly state: 'done' | 'failed' }, until: () => number): Promise<boolean>
+  /** Uncounted; a fault is told and the lease lapses by itself. */
+  handBack(nodes: readonly NodeLease[]): Promise<void>
+  idle(): Promise<void>
+}
+
+const FIRST_PAUSE_MS = 50
+const LAST_PAUSE_MS = 1_000
+
+/** Nothing was committed, or a repeat under the same token finds what was. */
+function mayRepeat(error: unknown): boolean {
+  return error instanceof LockstepError && (error.retry === 'later' || error.code === 'outcome_unknown')
+}
+
+/** Throws the last fault when the lease is over. */
+export async function untilLeaseEnds<T>(until: () => number, work: () => Promise<T>): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!mayRepeat(error) || performance.now() + pauseMs > until()) throw error
+      await sleep(pauseMs)
+    }
+  }
+}
+
+export function createEnds(database: Database, leaseMs: number, onFault: (what: string, error: unknown) => void): Ends {
+  const bounds = { calls: 2, weight: 8 * 1024 * 1024, line: LIMITS.waitingCalls * 65_536 }
+  const completing = async (nodes: readonly NodeCompletion[]): Promise<readonly (Completed & { leaseId: string })[]> => {
+    const leaseId = mintId()
+    return (await completeNodes(database, nodes, { leaseId, leaseMs })).map((done) => ({ ...done, leaseId }))
+  }
+  // Jobs end in one set; nodes of a run take its locks one by one. Apart, neither waits for the other.
+  const jobs = createJoiner({ ...bounds, size: 500, weightOf: (node: NodeCompletion) => node.output.length + 128, run: completing })
+  const nodes = createJoiner({ ...bounds, size: 200, weightOf: (node: NodeCompletion) => node.output.length + 256, run: completing })
+  const failures = createJoiner({
+    ...bounds,
+    size: 100,
+    weightOf: (node: NodeFailure) => node.error.length + 128,
+    run: async (batch: readonly NodeFailure[]) => failNodes(database, batch),
+  })
+  const records: Joiner<StepRecord & { readonly state: 'done' | 'failed' }, boolean> = createJoiner({
+    ...bounds,
+    size: 200,
+    weightOf: (step: StepRecord) => step.output.length + 128,
+    run: async (batch: readonly (StepRecord & { readonly state: 'done' | 'failed' })[]) => recordSteps(database, batch),
+  })
+
+  return {
+    complete: (node, until) => untilLeaseEnds(until, () => (node.ordinal === 0 ? jobs : nodes).join(node)),
+    fail: (node, until) => untilLeaseEnds(until, () => failures.join(node)),
+    record: (step, until) => untilLeaseEnds(until, () => records.join(step)),
+    async handBack(given) {
+      try {
+        await handBackNodes(database, given)
+      } catch (error) {
+        onFault('claims could not be handed back and will lapse', error)
+      }
+    },
+    async idle() {
+      await Promise.all([jobs.idle(), nodes.idle(), failures.idle(), records.idle()])
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// What a worker knows: its actions, graphs by version and code, and so what it may claim. Also what it tells the database of
+// them, so that SQL, HTTP and people know a workflow without its code.
+import type { Executor } from '../../db/executor.ts'
+import { registerWorkflow } from '../../operations/register-workflow.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import {
+  definitionIn,
+  type ActionDefinition,
+  type CodeDefinition,
+  type Defined,
+  type Definition,
+  type GraphDefinition,
+} from '../define/definition.ts'
+
+export interface Registry {
+  readonly wants: readonly string[]
+  action(name: string): ActionDefinition | null
+  /** By `flow:<name>[@<version>]`. */
+  code(want: string): CodeDefinition | null
+  graph(name: string, version: string | null): GraphDefinition | null
+  /** Whether this worker would claim it. */
+  serves(action: ActionDefinition): boolean
+  register(db: Executor): Promise<void>
+}
+
+function flowWant(code: CodeDefinition): string {
+  return `flow:${code.name}${code.version === '' ? '' : `@${code.version}`}`
+}
+
+function shapeOf(definition: ActionDefinition | CodeDefinition): string {
+  const { policy } = definition
+  return JSON.stringify({
+    maxAttempts: policy.maxAttempts,
+    backoffMs: policy.backoffMs,
+    backoffMaxMs: policy.backoffMaxMs,
+    ...(policy.priority === 0 ? {} : { priority: policy.priority }),
+    ...(policy.limit === null ? {} : { limitKey: '' }),
+    ...(policy.limit?.max == null ? {} : { limitMax: policy.limit.max }),
+    ...(policy.limit?.intervalMs == null ? {} : { limitIntervalMs: policy.limit.intervalMs }),
+    ...(policy.keepMs === null ? {} : { keepMs: policy.keepMs }),
+    ...(policy.keepFailedMs === null ? {} : { keepFailedMs: policy.keepFailedMs }),
+  })
+}
+
+export function createRegistry(given: readonly Defined[], queues: ReadonlySet<string>): Registry {
+  const actions = new Map<string, ActionDefinition>()
+  const codes = new Map<string, CodeDefinition>()
+  const graphs = new Map<string, GraphDefinition>()
+
+  function addAction(action: ActionDefinition): void {
+    const known = actions.get(action.name)
+    if (known !== undefined && known !== action) {
+      throw new LockstepError('bad_request', `two actions are called '${action.name}'`)
+    }
+    actions.set(action.name, action)
+  }
+
+  function add(definition: Definition): void {
+    if (definition.kind === 'action') addAction(definition)
+    else if (definition.kind === 'code') codes.set(flowWant(definition), definition)
+    else {
+      graphs.set(`${definition.name}@${definition.version}`, definition)
+      for (const node of definition.nodes) {
+        addAction(node.action)
+        if (node.compensate !== null) addAction(node.compensate)
+      }
+    }
+  }
+
+  for (const one of given) add(definitionIn(one))
+  const served = [...actions.values()].filter((action) => queues.has(action.queue))
+  // Planning first: it makes work for others.
+  const wants = [...[...graphs.keys()].map((key) => `plan:${key}`), ...codes.keys(), ...served.map((action) => action.name)]
+
+  return {
+    wants,
+    action: (name) => actions.get(name) ?? null,
+    code: (want) => codes.get(want) ?? null,
+    graph: (name, version) => graphs.get(`${name}@${version ?? ''}`) ?? null,
+    serves: (action) => queues.has(action.queue) && actions.get(action.name) === action,
+    async register(db) {
+      for (const action of actions.values()) await registerWorkflow(db, action.name, '', 'action', shapeOf(action))
+      for (const code of codes.values()) await registerWorkflow(db, code.name, code.version, 'code', shapeOf(code))
+      for (const graph of graphs.values()) await registerWorkflow(db, graph.name, graph.version, 'graph', graph.shape)
+    },
+  }
+}

@@ -1,0 +1,121 @@
+// A claimed run of code from its claim to its end: what it has recorded is read, the code runs from its beginning over those
+// records, and then it is completed, failed, or lets go of this worker until what it waits for is there.
+import { runHistory } from '../../operations/run-history.ts'
+import { setProgress } from '../../operations/set-progress.ts'
+import { suspend } from '../../operations/suspend.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import { guarded, stepLog } from '../context/attempt.ts'
+import { codeCall, codeRun } from '../context/code-call.ts'
+import type { CodeParts } from '../context/code-parts.ts'
+import { codeStep } from '../context/code-step.ts'
+import { codeAll, codePatch, codeSignal, codeSleep, type SignalOptions } from '../context/code-waits.ts'
+import { createStepNames } from '../context/step-names.ts'
+import { createWaits } from '../context/waits.ts'
+import type { CodeStep, KeyOptions } from '../define/contexts.ts'
+import type { CodeDefinition, Defined } from '../define/definition.ts'
+import { PermanentError } from '../define/failures.ts'
+import { checkedInput, runText } from '../define/plan-node.ts'
+import type { Duration } from '../define/policy.ts'
+import { Crash } from './crash.ts'
+import { untilLeaseEnds } from './ends.ts'
+import type { Held } from './held-nodes.ts'
+import { fail } from './run-action.ts'
+import type { WorkerParts } from './worker-parts.ts'
+
+type StepWork = (step: CodeStep<unknown>) => unknown
+
+function contextOf(parts: CodeParts): object {
+  const { worker, held, definition } = parts
+  const { node } = held
+  return {
+    runId: node.runId,
+    workflow: definition.name,
+    node: node.name,
+    attempt: node.failures + 1,
+    idempotencyKey: `${node.runId}:${node.name}`,
+    get abortSignal() {
+      return parts.abortSignal()
+    },
+    get log() {
+      return stepLog(worker.log, { runId: node.runId, workflow: definition.name })
+    },
+    step: async (name: string, options: KeyOptions | StepWork, work?: StepWork) =>
+      typeof options === 'function' ? codeStep(parts, name, {}, options) : codeStep(parts, name, options, work ?? (() => null)),
+    call: async (name: string, action: Defined, input: unknown, options: KeyOptions = {}) => codeCall(parts, name, action, input, options),
+    run: async (name: string, workflow: Defined, input: unknown, options: KeyOptions = {}) => codeRun(parts, name, workflow, input, options),
+    sleep: async (name: string, duration: Duration, options: KeyOptions = {}) => codeSleep(parts, name, duration, options),
+    waitForSignal: async (name: string, options: SignalOptions = {}) => codeSignal(parts, name, options),
+    all: codeAll,
+    patch: async (name: string) => codePatch(parts, name),
+    async progress(value: unknown) {
+      await setProgress(worker.database, node, runText(value, 'progress'))
+    },
+  }
+}
+
+type Outcome = { readonly output: string } | { readonly suspended: true }
+
+async function letGo(parts: CodeParts): Promise<Outcome> {
+  const suspension = await parts.waits.stalled
+  const { runId, leaseId } = parts.held.node
+  const held = await untilLeaseEnds(() => parts.held.leaseUntil, () => suspend(parts.worker.database, runId, leaseId, suspension))
+  if (!held) throw new LockstepError('lease_lost', 'the lease of this run was lost')
+  return { suspended: true }
+}
+
+async function toItsEnd(parts: CodeParts): Promise<Outcome> {
+  const { definition, held } = parts
+  let input: unknown
+  try {
+    input = await checkedInput(definition, held.node.input === null ? null : JSON.parse(held.node.input))
+  } catch (error) {
+    throw new PermanentError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+  // The schema gave the input the type that the code takes; the context has every verb of its type.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const value = await definition.handler(contextOf(parts) as never, input as never)
+  return { output: runText(value, 'output') }
+}
+
+function tellUnasked(parts: CodeParts): void {
+  const unasked = [...parts.history.keys()].filter((name) => !parts.names.asked.has(name) && !name.startsWith('patch:'))
+  if (unasked.length > 0) {
+    parts.worker.log.warn({ runId: parts.held.node.runId, steps: unasked }, 'steps are recorded that the code no longer has')
+  }
+}
+
+export async function runCode(worker: WorkerParts, held: Held, definition: CodeDefinition): Promise<void> {
+  const { node } = held
+  const recorded = node.fresh ? [] : await untilLeaseEnds(() => held.leaseUntil, () => runHistory(worker.database.reader, node.runId))
+  const controller = new AbortController()
+  const parts: CodeParts = {
+    worker,
+    held,
+    definition,
+    history: new Map(recorded.map((step) => [step.name, step])),
+    names: createStepNames(),
+    waits: createWaits(),
+    abortSignal: () => controller.signal,
+  }
+  const ended = await guarded(held, definition.policy.timeoutMs, (why) => controller.abort(why), async () =>
+    Promise.race([toItsEnd(parts), letGo(parts)]),
+  )
+  if ('gone' in ended) {
+    if (ended.gone === 'abandoned') await worker.ends.handBack([node])
+    return undefined
+  }
+  if ('error' in ended) {
+    const { error } = ended
+    if (error instanceof Crash || (error instanceof LockstepError && error.code === 'lease_lost')) return undefined
+    return fail(worker, held, error)
+  }
+  if ('suspended' in ended.value) {
+    worker.again(node)
+    return undefined
+  }
+  tellUnasked(parts)
+  const { runId, ordinal, leaseId } = node
+  const done = await worker.ends.complete({ runId, ordinal, leaseId, output: ended.value.output, plans: [] }, () => held.leaseUntil)
+  if (done.ok) worker.settled(node, true, false)
+  return undefined
+}

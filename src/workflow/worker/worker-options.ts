@@ -1,0 +1,30 @@
+// The settings of a worker, with their defaults, checked at its start.
+import { integer, root } from '../../protocol/check.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import { milliseconds } from '../define/policy.ts'
+import type { WorkerOptions } from '../define/worker.ts'
+
+export interface WorkerSettings {
+  readonly concurrency: number
+  readonly queues: ReadonlySet<string>
+  readonly leaseMs: number
+  readonly pollMs: number
+  readonly drainMs: number
+  readonly maxStallMs: number
+}
+
+const concurrencyField = integer(1, 10_000)
+
+export function workerSettings(options: WorkerOptions): WorkerSettings {
+  if ((options.actions ?? []).length + (options.workflows ?? []).length === 0) {
+    throw new LockstepError('bad_request', 'a worker needs actions or workflows')
+  }
+  return {
+    concurrency: concurrencyField.read(options.concurrency ?? 10, root(), 'concurrency'),
+    queues: new Set(options.queues ?? ['default']),
+    leaseMs: milliseconds(options.lease ?? 30_000, 'lease'),
+    pollMs: milliseconds(options.poll ?? 250, 'poll'),
+    drainMs: milliseconds(options.drain ?? 30_000, 'drain'),
+    maxStallMs: milliseconds(options.maxStall ?? 60_000, 'maxStall'),
+  }
+}

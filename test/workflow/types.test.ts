@@ -1,0 +1,110 @@
+// The types of actions and workflows as a product: what compiles, what does not (each line marked is an error that the
+// compiler must report), and what a definition is at run time. The build of this file is the larger half of the test.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { action, workflow, type RunHandle, type StepContext } from 'lockstep'
+import { z } from 'zod'
+
+const reserve = action({ name: 'reserve', input: z.object({ orderId: z.string() }) }, async (ctx, input) => ({
+  reservationId: input.orderId + ctx.runId,
+  n: 3,
+}))
+const charge = action({ name: 'charge', input: z.object({ paymentId: z.string() }) }, async (_ctx, input) => ({
+  receipt: input.paymentId,
+  at: new Date(),
+}))
+const release = action(
+  {
+    name: 'release',
+    input: z.object({
+      input: z.object({ orderId: z.string() }),
+      output: z.object({ reservationId: z.string(), n: z.number() }),
+    }),
+  },
+  async () => {},
+)
+const ship = action({ name: 'ship', input: z.object({ receipt: z.string() }) }, async () => 'tracking')
+
+const fulfil = workflow({
+  name: 'fulfil',
+  input: z.object({ orderId: z.string(), paymentId: z.string(), items: z.array(z.string()) }),
+})
+  .node('reserve', reserve, ({ input }) => ({ orderId: input.orderId }), { compensate: release })
+  .node('charge', charge, ({ input }) => ({ paymentId: input.paymentId }), {
+    after: ['reserve'],
+    when: ({ outputs }) => outputs.reserve.n > 0,
+  })
+  .map(
+    'ships',
+    ship,
+    ({ input, outputs }) => input.items.map((key) => ({ key, input: { receipt: outputs.charge?.receipt ?? key } })),
+    { after: ['charge'], onFailure: 'continue' },
+  )
+
+const total = fulfil.output(({ outputs }) => ({ total: outputs.reserve.n }))
+
+type ResultOf<W> = W extends { submit(...given: never[]): Promise<RunHandle<infer Out>> } ? Out : never
+
+// Never called: only compiled.
+export async function compiled(run: RunHandle<ResultOf<typeof fulfil>>, ctx: StepContext): Promise<unknown[]> {
+  const result = await run.result()
+  const instant: string | undefined = result.charge?.at
+  const item = result.ships['k']
+  const length: number = item?.ok === true ? item.value.length : 0
+  // @ts-expect-error a node behind `when` may be missing
+  const receipt: unknown = result.charge.receipt
+  const sum: ResultOf<typeof total> = { total: 1 }
+  // @ts-expect-error outputs are what JSON gives back: a Date comes as text
+  const date: Date | undefined = result.charge?.at
+  // @ts-expect-error completionTx is a method
+  const query: unknown = ctx.completionTx.query
+  return [instant, length, receipt, sum, date, query]
+}
+
+test('what the compiler refuses is refused when it is built as well', () => {
+  assert.equal(fulfil.name, 'fulfil')
+  // @ts-expect-error charge is no declared predecessor of e1
+  fulfil.node('e1', ship, ({ outputs }) => ({ receipt: outputs.charge?.receipt }), { after: ['reserve'] })
+  // @ts-expect-error a number is no receipt
+  fulfil.node('e2', ship, ({ outputs }) => ({ receipt: outputs.reserve.n }), { after: ['reserve'] })
+  assert.throws(
+    // @ts-expect-error there is no node of that name
+    () => fulfil.node('e3', ship, ({ input }) => ({ receipt: input.orderId }), { after: ['nope'] }),
+    { code: 'bad_request', message: /comes after 'nope'/ },
+  )
+  assert.throws(
+    // @ts-expect-error declared twice
+    () => fulfil.node('charge', ship, ({ input }) => ({ receipt: input.orderId })),
+    { code: 'bad_request', message: /declared twice/ },
+  )
+  // @ts-expect-error the output of charge may be undefined
+  fulfil.node('e5', ship, ({ outputs }) => ({ receipt: outputs.charge.receipt }), { after: ['charge'] })
+  // @ts-expect-error release undoes another action
+  fulfil.node('e6', ship, ({ input }) => ({ receipt: input.orderId }), { compensate: release })
+})
+
+test('a code workflow infers its steps and its result', () => {
+  const code = workflow({ name: 'code', input: z.object({ id: z.number() }) }, async (ctx, input) => {
+    const step = await ctx.step('first', async () => ({ at: new Date(), id: input.id }))
+    const at: string = step.at
+    const paid = await ctx.call('charge', charge, { paymentId: at })
+    // @ts-expect-error the input of charge
+    await ctx.call('charge', charge, { nope: 1 })
+    const signal = await ctx.waitForSignal('s', { timeout: '1s', schema: z.object({ yes: z.boolean() }) })
+    const [a, b] = await ctx.all([ctx.step('a', () => 1), ctx.step('b', () => 'x')])
+    const sum: number = a + b.length
+    return { receipt: paid.receipt, yes: signal?.yes ?? null, sum }
+  })
+  const result: ResultOf<typeof code> = { receipt: 'r', yes: true, sum: 1 }
+  assert.equal(code.name, 'code')
+  assert.equal(result.sum, 1)
+})
+
+test('names that the engine uses for itself are refused', () => {
+  assert.throws(() => action({ name: 'plan:x', input: z.any() }, () => 1), { code: 'bad_request' })
+  assert.throws(() => action({ name: '', input: z.any() }, () => 1), { code: 'bad_request' })
+  for (const attempts of [0, -1, 1.5, Number.NaN, 1e9]) {
+    assert.throws(() => action({ name: 'x', input: z.any(), retry: { attempts } }, () => 1), { code: 'bad_request' })
+  }
+  assert.throws(() => action({ name: 'x', input: z.any(), timeout: 1e15 }, () => 1), { code: 'bad_request' })
+})
