@@ -12,6 +12,7 @@ import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { createHints } from '../traffic/hints.ts'
 import type { Hints } from '../traffic/hints.ts'
+import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createTraffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import { demandLoopback } from './config.ts'
@@ -99,7 +100,7 @@ export function createBroker(options: BrokerOptions): Broker {
       await database.close()
       throw error
     }
-    started.hints.listen(started.parts.traffic.parking)
+    started.hints.listen(started.parts.traffic.parking, started.parts.runs)
     if (options.upkeep ?? true) started.upkeep.start()
     running = started
     logger.info('listening', { address: addressOf(started.server, host) })
@@ -123,6 +124,7 @@ export function createBroker(options: BrokerOptions): Broker {
       onCommitted: (queue) => hints.tell(queue),
       onFault: (what, error) => logger.error(what, { message: messageOf(error) }),
     })
+    const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
     const upkeep = new Upkeep({
       db: database,
       onPlaced: (queue) => traffic.committed(queue),
@@ -134,6 +136,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const parts: BrokerParts = {
       database,
       traffic,
+      runs,
       health: createHealthCheck(database, traffic.admission),
       metrics: createMetrics({ traffic, bodyBytes: () => bodies.bytes, pool: database.pool }),
       logger,
@@ -176,7 +179,7 @@ export function createBroker(options: BrokerOptions): Broker {
     // It listens until the end: who comes now is told that this one is going, and is not cut off.
     parts.health.drain()
     desk.drain()
-    const finished = Promise.all([parts.traffic.drain(), desk.idle()])
+    const finished = Promise.all([parts.traffic.drain(), parts.runs.drain(), desk.idle()])
     const clean = await within(finished, options.drainMs ?? DEFAULT_DRAIN_MS)
     if (!clean) logger.error('stop cut requests in flight', { connections: sockets.size })
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))

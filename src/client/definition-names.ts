@@ -8,7 +8,7 @@ export { StepKeyRequiredError } from '../workflow/define/step-key-required.ts'
 export type { NamedWorkflow, RunEntry } from '../workflow/run/run-entry.ts'
 export { RunNotFoundError } from '../workflow/run/run-not-found.ts'
 export type { MissingReason } from '../protocol/run.ts'
-export type { Completion, CompletionDoor } from '../workflow/define/completion.ts'
+export type { Completion, Door, OpenLimits } from '../protocol/completion.ts'
 export type {
   CodeContext,
   CodeStep,
@@ -22,7 +22,13 @@ export type {
 } from '../workflow/define/contexts.ts'
 export type { Compensation, Given, Graph, MapItem, NodeOptions, Settled, Workflow } from '../workflow/define/graph.ts'
 export type { Jsonified } from '../workflow/define/jsonified.ts'
-export type { ConcurrencyOptions, Duration, RateOptions, RetentionOptions, RetryOptions } from '../workflow/define/policy.ts'
+export type {
+  ConcurrencyOptions,
+  Duration,
+  RateOptions,
+  RetentionOptions,
+  RetryOptions,
+} from '../workflow/define/policy.ts'
 export type {
   RunHandle,
   RunState,

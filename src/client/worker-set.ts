@@ -7,7 +7,14 @@ export interface WorkerSet {
   stop(drainMs: number): Promise<void>
 }
 
-const NOT_RUNNING: WorkerStatus = { state: 'stopped', running: 0, waiting: 0, healthy: false, lastError: null, loopLagMs: 0 }
+const NOT_RUNNING: WorkerStatus = {
+  state: 'stopped',
+  running: 0,
+  waiting: 0,
+  healthy: false,
+  lastError: null,
+  loopLagMs: 0,
+}
 
 /** Absent in a browser, where there are no workers either. */
 function onSignals(stop: () => Promise<void>): () => void {

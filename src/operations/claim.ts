@@ -20,14 +20,28 @@ export interface ClaimOutcome {
   readonly dueInMs: number | null
 }
 
-const CLAIM = "select * from lockstep.claim_joined($1::text[], $2, $3::bigint, $4::int, coalesce($5::timestamptz, '-infinity'))"
+const CLAIM =
+  "select * from lockstep.claim_joined($1::text[], $2, $3::bigint, $4::int, coalesce($5::timestamptz, '-infinity'))"
 
 export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimOutcome> {
   const { wants, leaseId, leaseMs, max, floor } = request
   const rows = await db.rows(CLAIM, [wants, leaseId, leaseMs.toString(), max.toString(), floor])
   const [head, ...rest] = rows
   const nodes = rest.map(
-    ([runId, ordinal, name, want, attempt, input, workflow, version, runInput, maxAttempts, failures, fresh]): ClaimedNode => ({
+    ([
+      runId,
+      ordinal,
+      name,
+      want,
+      attempt,
+      input,
+      workflow,
+      version,
+      runInput,
+      maxAttempts,
+      failures,
+      fresh,
+    ]): ClaimedNode => ({
       runId: runId ?? '',
       ordinal: Number(ordinal),
       leaseId,

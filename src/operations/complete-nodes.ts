@@ -30,9 +30,14 @@ export async function completeNodes(
     take.leaseId,
     take.leaseMs.toString(),
   ])
-  const results = new Array<Completed>(nodes.length).fill(NOT_ANSWERED)
+  const results = nodes.map((): Completed => NOT_ANSWERED)
   for (const [nth, verdict, ready, taken, ended] of rows) {
-    results[Number(nth) - 1] = { ok: verdict === 'ok', ready: ordinals(ready), taken: ordinals(taken), ended: ended === 't' }
+    results[Number(nth) - 1] = {
+      ok: verdict === 'ok',
+      ready: ordinals(ready),
+      taken: ordinals(taken),
+      ended: ended === 't',
+    }
   }
   return results
 }

@@ -3,7 +3,8 @@ import type { Executor } from '../db/executor.ts'
 import type { Failed, NodeFailure } from '../protocol/run.ts'
 import { nodeLines } from './node-lines.ts'
 
-const FAIL = 'select * from lockstep.fail_joined($1::uuid[], $2::int[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])'
+const FAIL =
+  'select * from lockstep.fail_joined($1::uuid[], $2::int[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])'
 
 export async function failNodes(db: Executor, nodes: readonly NodeFailure[]): Promise<readonly Failed[]> {
   if (nodes.length === 0) return []
@@ -13,7 +14,7 @@ export async function failNodes(db: Executor, nodes: readonly NodeFailure[]): Pr
     nodes.map((node) => node.retry.toString()),
     nodes.map((node) => node.retryAfterMs?.toString() ?? null),
   ])
-  const results = new Array<Failed>(nodes.length).fill({ ok: false, again: false })
+  const results = nodes.map((): Failed => ({ ok: false, again: false }))
   for (const [nth, verdict, again] of rows) results[Number(nth) - 1] = { ok: verdict === 'ok', again: again === 't' }
   return results
 }

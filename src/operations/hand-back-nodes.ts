@@ -5,6 +5,8 @@ import { nodeLines } from './node-lines.ts'
 
 export async function handBackNodes(db: Executor, nodes: readonly NodeLease[]): Promise<number> {
   if (nodes.length === 0) return 0
-  const [row] = await db.rows('select lockstep.hand_back_joined($1::uuid[], $2::int[], $3::text[])', [...nodeLines(nodes)])
+  const [row] = await db.rows('select lockstep.hand_back_joined($1::uuid[], $2::int[], $3::text[])', [
+    ...nodeLines(nodes),
+  ])
   return Number(row?.[0] ?? 0)
 }

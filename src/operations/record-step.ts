@@ -2,15 +2,9 @@
 // when the run's token no longer holds, so that the COMMIT behind it becomes a rollback.
 import type { Door } from '../db/executor.ts'
 import type { Command } from '../db/round-trip.ts'
+import type { StepRecord } from '../protocol/run.ts'
 
 const RECORD = 'select lockstep.record_step($1::text::uuid, $2::text, $3::text, $4::text)::text as r'
-
-export interface StepRecord {
-  readonly runId: string
-  readonly leaseId: string
-  readonly name: string
-  readonly output: string
-}
 
 /** For a connection of ours: travels in one message with its COMMIT. */
 export function recordCommand(step: StepRecord): Command {

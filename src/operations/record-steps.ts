@@ -1,6 +1,6 @@
 // Records steps of many runs that wrote nothing of their own in one commit, each fenced by its run's token.
 import type { Executor } from '../db/executor.ts'
-import type { StepRecord } from './record-step.ts'
+import type { StepRecord } from '../protocol/run.ts'
 
 const RECORD = 'select * from lockstep.record_steps_joined($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])'
 

@@ -5,7 +5,21 @@ import type { ShownNode } from '../protocol/run.ts'
 export async function runNodes(db: Executor, runId: string): Promise<readonly ShownNode[]> {
   const rows = await db.rows('select * from lockstep.run_nodes($1::uuid)', [runId])
   return rows.map(
-    ([ordinal, name, kind, state, action, itemOf, itemKey, onFailure, attempt, output, error, progress, finishedAt]) => ({
+    ([
+      ordinal,
+      name,
+      kind,
+      state,
+      action,
+      itemOf,
+      itemKey,
+      onFailure,
+      attempt,
+      output,
+      error,
+      progress,
+      finishedAt,
+    ]) => ({
       ordinal: Number(ordinal),
       name: name ?? '',
       kind: kind ?? 'node',

@@ -3,7 +3,7 @@ import type { Executor } from '../db/executor.ts'
 import type { MissingReason, ShownRun } from '../protocol/run.ts'
 
 const SHOW =
-  "select missing, state, kind, workflow, version, output, error, attempt, progress, priority, array_to_json(tags)::text, run_key, created_at, finished_at from lockstep.show_run($1::uuid, $2)"
+  'select missing, state, kind, workflow, version, output, error, attempt, progress, priority, array_to_json(tags)::text, run_key, created_at, finished_at from lockstep.show_run($1::uuid, $2)'
 
 function reasonOf(text: string): MissingReason {
   return text === 'uncommitted' || text === 'rolled_back' ? text : 'unknown'
@@ -14,10 +14,28 @@ function tagsOf(text: string | null): readonly string[] {
   return Array.isArray(tags) ? tags.map(String) : []
 }
 
-export async function showRun(db: Executor, runId: string, xid: string | null): Promise<ShownRun | { readonly missing: MissingReason }> {
+export async function showRun(
+  db: Executor,
+  runId: string,
+  xid: string | null,
+): Promise<ShownRun | { readonly missing: MissingReason }> {
   const [row] = await db.rows(SHOW, [runId, xid])
-  const [missing = 'unknown', state, kind, workflow, version, output, error, attempt, progress, priority, tags, key, createdAt, finishedAt] =
-    row ?? []
+  const [
+    missing = 'unknown',
+    state,
+    kind,
+    workflow,
+    version,
+    output,
+    error,
+    attempt,
+    progress,
+    priority,
+    tags,
+    key,
+    createdAt,
+    finishedAt,
+  ] = row ?? []
   if (missing !== null) return { missing: reasonOf(missing) }
   return {
     state: state ?? 'pending',

@@ -188,7 +188,8 @@ export const ERRORS = {
     status: 404,
     retry: 'never',
     sqlstate: null,
-    meaning: 'There is no such run: its transaction is still open (uncommitted), was rolled back, or it is unknown; reason says which.',
+    meaning:
+      'There is no such run: its transaction is still open (uncommitted), was rolled back, or it is unknown; reason says which.',
   },
   run_conflict: {
     status: 409,

@@ -46,7 +46,12 @@ export interface SubmitRequest {
 
 const SHAPE = inObject({ input: CUT, runs: inArray(inObject({ input: CUT })) })
 
-function valueOf(pieces: readonly Piece[], source: Readonly<Record<string, unknown>>, name: string, place: Place): string | null {
+function valueOf(
+  pieces: readonly Piece[],
+  source: Readonly<Record<string, unknown>>,
+  name: string,
+  place: Place,
+): string | null {
   const piece = pieceOf(pieces, source, name)
   if (piece === null) return null
   if (piece.fault !== null) refuse(place, name, piece.fault)
@@ -83,7 +88,10 @@ export function decodeSignal(body: RequestBody): { readonly name: string; readon
   const place = bodyPlace()
   const { envelope, pieces } = sliced(body, inObject({ payload: CUT }))
   const request = recordOf(envelope, place)
-  return { name: readFields(SIGNAL_BODY, request, place).name, payload: valueOf(pieces, request, 'payload', place) ?? 'null' }
+  return {
+    name: readFields(SIGNAL_BODY, request, place).name,
+    payload: valueOf(pieces, request, 'payload', place) ?? 'null',
+  }
 }
 
 export const CLAIM_BODY = {
@@ -109,7 +117,8 @@ function tasksOf<T>(
   const member = cut === null ? {} : { [cut]: CUT }
   const { envelope, pieces } = sliced(body, inObject({ ...member, tasks: inArray(inObject(member)) }))
   const request = recordOf(envelope, place)
-  const one = (source: Readonly<Record<string, unknown>>, at: Place): T => read(source, readFields(TASK, source, at), pieces, at)
+  const one = (source: Readonly<Record<string, unknown>>, at: Place): T =>
+    read(source, readFields(TASK, source, at), pieces, at)
   if (!Object.hasOwn(request, 'tasks')) return { request, tasks: [one(request, place)] }
   const at: Place = { parent: { parent: place, step: 'tasks' }, step: 0 }
   const tasks = arrayOf(request, 'tasks', place, LIMITS.runsPerCall).map((element, index) => {
@@ -125,7 +134,10 @@ export function decodeHeartbeat(body: RequestBody): TasksRequest<NodeLease> & { 
 }
 
 export function decodeTaskEnds(body: RequestBody): TasksRequest<NodeLease & { readonly output: string }> {
-  return tasksOf(body, 'output', (source, lease, pieces, place) => ({ ...lease, output: valueOf(pieces, source, 'output', place) ?? 'null' }))
+  return tasksOf(body, 'output', (source, lease, pieces, place) => ({
+    ...lease,
+    output: valueOf(pieces, source, 'output', place) ?? 'null',
+  }))
 }
 
 export const TASK_ERROR = {

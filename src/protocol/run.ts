@@ -138,3 +138,11 @@ export interface RecordedStep {
   readonly output: string | null
   readonly error: string | null
 }
+
+/** The record of a named step of code. */
+export interface StepRecord {
+  readonly runId: string
+  readonly leaseId: string
+  readonly name: string
+  readonly output: string
+}

@@ -6,12 +6,13 @@ import { Notifier } from '../db/notify.ts'
 import type { Database } from '../db/pool.ts'
 import { mintId } from '../protocol/mint-id.ts'
 import type { Parking } from './parking.ts'
+import type { RunTraffic } from './run-traffic.ts'
 
 export interface Hints {
   /** Call after a commit that pops of this queue may wait for. */
   tell(queue: string): void
   /** Idempotent; the connection is made behind. */
-  listen(parking: Parking): void
+  listen(parking: Parking, runs: RunTraffic): void
   stop(): Promise<void>
   readonly state: ListenState
 }
@@ -27,14 +28,16 @@ export function createHints(
   return {
     tell: (queue) => notifier.hint(queue),
 
-    listen(parking) {
+    listen(parking, runs) {
       listener ??= new Listener({
         config: database.direct,
         processId,
         onState,
         onHints: (queues) => {
-          if (queues === null) parking.ringAll()
-          else for (const queue of queues) parking.ring(queue)
+          if (queues === null) {
+            parking.ringAll()
+            runs.heardAll()
+          } else for (const queue of queues) if (!runs.heard(queue)) parking.ring(queue)
         },
       })
       listener.start()

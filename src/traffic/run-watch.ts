@@ -54,7 +54,9 @@ export function createRunWatch(db: Executor, enter: <T>(work: () => Promise<T>) 
     timerAt = Infinity
     looking = true
     const now = performance.now() + 1
-    const due = [...waiters].filter(([, siblings]) => [...siblings].some((waiter) => waiter.dueAt <= now)).slice(0, PER_LOOK)
+    const due = [...waiters]
+      .filter(([, siblings]) => [...siblings].some((waiter) => waiter.dueAt <= now))
+      .slice(0, PER_LOOK)
     const ids = due.map(([runId]) => runId)
     for (const [, siblings] of due) {
       for (const waiter of siblings) {

@@ -10,11 +10,18 @@ import { workshop } from './workshop.ts'
 
 const processOrder = action({ name: 'process_order', input: z.object({ orderId: z.number() }) }, async (ctx, input) => {
   const tx = await ctx.completionTx()
-  await tx.query(`update orders set status = 'processing', run_id = $1 where id = $2 and status = 'pending'`, [ctx.runId, input.orderId])
+  await tx.query(`update orders set status = 'processing', run_id = $1 where id = $2 and status = 'pending'`, [
+    ctx.runId,
+    input.orderId,
+  ])
 })
 const charge = action({ name: 'charge', input: z.object({ paymentId: z.number() }) }, async (ctx, input) => {
   const tx = await ctx.completionTx()
-  await tx.query('insert into receipts (run_id, node, payment_id) values ($1, $2, $3) on conflict do nothing', [ctx.runId, ctx.node, input.paymentId])
+  await tx.query('insert into receipts (run_id, node, payment_id) values ($1, $2, $3) on conflict do nothing', [
+    ctx.runId,
+    ctx.node,
+    input.paymentId,
+  ])
   return { receipt: `r-${input.paymentId}` }
 })
 const fulfilOrder = workflow({ name: 'fulfil_order', input: z.object({ orderId: z.number() }) })
@@ -34,8 +41,8 @@ test('an order and its workflow commit together, and waiting begins after the co
   await tx.query(`insert into orders values (1, 'pending')`)
   const run = await fulfilOrder.submitTx(lockstep, tx, { orderId: 1 })
   const job = await lockstep.in(tx).enqueue(charge, { paymentId: 7 })
-  for (const call of [run.status(), run.wait(), run.result(), run.cancel(), run.retry(), run.signal('x')]) {
-    await assert.rejects(call, (error) => {
+  for (const call of [run.status, run.wait, run.result, run.cancel, run.retry, () => run.signal('x')]) {
+    await assert.rejects(call(), (error) => {
       assert.ok(error instanceof RunNotFoundError)
       assert.equal(error.reason, 'uncommitted')
       assert.match(error.message, /still open: commit it, then wait/)
@@ -47,7 +54,9 @@ test('an order and its workflow commit together, and waiting begins after the co
   assert.equal((await run.wait({ timeout: '10s' })).state, 'completed')
   assert.deepEqual(await run.result(), { process: null, charge: { receipt: 'r-1' } })
   assert.deepEqual(await job.result({ timeout: '10s' }), { receipt: 'r-7' })
-  assert.deepEqual((await sql.query('select status, run_id from orders')).rows, [{ status: 'processing', run_id: run.id }])
+  assert.deepEqual((await sql.query('select status, run_id from orders')).rows, [
+    { status: 'processing', run_id: run.id },
+  ])
   assert.equal((await sql.query('select 1 from receipts')).rowCount, 2)
 })
 
@@ -82,7 +91,11 @@ test('a crash before the commit leaves no row, and the row exactly once after re
   const processAction = action({ name: 'process', input: z.object({ data: z.string() }) }, async (ctx, input) => {
     attempts.push(ctx.attempt)
     const tx = await ctx.completionTx()
-    await tx.query('insert into events values ($1, $2, $3) on conflict (run_id, node) do nothing', [ctx.runId, ctx.node, input.data])
+    await tx.query('insert into events values ($1, $2, $3) on conflict (run_id, node) do nothing', [
+      ctx.runId,
+      ctx.node,
+      input.data,
+    ])
   })
   const killer = await database.connect()
   await worker({
@@ -103,6 +116,8 @@ test('a crash before the commit leaves no row, and the row exactly once after re
   await crashed.passed
   assert.equal((await sql.query('select 1 from events')).rowCount, 0)
   assert.equal((await run.wait({ timeout: '10s' })).state, 'completed')
-  assert.deepEqual((await sql.query('select run_id, node, data from events')).rows, [{ run_id: run.id, node: 'process', data: 'test' }])
+  assert.deepEqual((await sql.query('select run_id, node, data from events')).rows, [
+    { run_id: run.id, node: 'process', data: 'test' },
+  ])
   assert.deepEqual(attempts, [1, 2])
 })

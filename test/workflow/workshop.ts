@@ -9,8 +9,8 @@ export interface Workshop {
   readonly database: TestDatabase
   readonly sql: Client
   /** A started worker. */
-  worker(options: WorkerOptions): Promise<Worker>
-  another(connections?: number): Lockstep
+  readonly worker: (options: WorkerOptions) => Promise<Worker>
+  readonly another: (connections?: number) => Lockstep
   /** Warnings that the clients logged. */
   readonly warnings: readonly string[]
 }

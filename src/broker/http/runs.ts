@@ -74,7 +74,8 @@ async function result(call: Call): Promise<Answer | null> {
 }
 
 function stateAnswer(runId: string, state: string): Answer {
-  if (state === 'not_found') throw new LockstepError('run_not_found', `there is no run ${runId}`, { runId, reason: 'unknown' })
+  if (state === 'not_found')
+    throw new LockstepError('run_not_found', `there is no run ${runId}`, { runId, reason: 'unknown' })
   return json(JSON.stringify({ runId, state: state === 'done' ? 'completed' : state }))
 }
 
@@ -104,7 +105,12 @@ const MISSING = '{"code":"run_not_found","error":"…","reason":"uncommitted|rol
 
 function verb(name: 'cancel' | 'retry' | 'signal', about: string, body: Route['body'], handle: Route['handle']): Route {
   const answers = { 200: name === 'signal' ? '{"runId":"…","taken":true}' : '{"runId":"…","state":"…"}', 404: MISSING }
-  const row = { method: 'POST' as const, path: `/api/v1/runs/:id/${name}`, access: 'read-write' as const, rank: 'A' as const }
+  const row = {
+    method: 'POST' as const,
+    path: `/api/v1/runs/:id/${name}`,
+    access: 'read-write' as const,
+    rank: 'A' as const,
+  }
   return { ...row, changes: true, about, ...(body === undefined ? {} : { body }), answers, handle }
 }
 

@@ -8,7 +8,14 @@ import { readFields } from '../../protocol/check.ts'
 import { mintId } from '../../protocol/mint-id.ts'
 import { bodyPlace, recordOf, sliced } from '../../protocol/request-body.ts'
 import { encodeClaims } from '../../protocol/run-answers.ts'
-import { CLAIM_BODY, decodeHeartbeat, decodeTaskEnds, decodeTaskFailures, HEARTBEAT_BODY, TASK_ERROR } from '../../protocol/run-request.ts'
+import {
+  CLAIM_BODY,
+  decodeHeartbeat,
+  decodeTaskEnds,
+  decodeTaskFailures,
+  HEARTBEAT_BODY,
+  TASK_ERROR,
+} from '../../protocol/run-request.ts'
 import { bodyText } from './read-body.ts'
 import { writing } from './read-call.ts'
 import { json } from './route.ts'
@@ -39,7 +46,13 @@ async function claimTasks(call: Call): Promise<Answer | null> {
   call.response.once('close', () => gone.abort())
   const end = performance.now() + request.waitMs
   for (;;) {
-    const wanted = { wants: request.actions, leaseId: mintId(), leaseMs: request.leaseMs, max: request.max, floor: null }
+    const wanted = {
+      wants: request.actions,
+      leaseId: mintId(),
+      leaseMs: request.leaseMs,
+      max: request.max,
+      floor: null,
+    }
     const { nodes } = await writing(call, (db) => claim(db, wanted))
     const handBack = (): void => call.parts.runs.handBack(nodes)
     if (gone.signal.aborted) {
@@ -65,7 +78,11 @@ async function complete(call: Call): Promise<Answer> {
   const done = await writing(call, (db) => completeNodes(db, nodes, { leaseId: '', leaseMs: 0 }))
   call.parts.runs.watch.ring(tasks.map((task) => task.runId))
   if (done.some((one) => one.ready.length > 0 || !one.ended)) call.parts.runs.wake(null)
-  return json(JSON.stringify({ results: done.map(({ ok }) => (ok ? { success: true } : { success: false, reason: 'lease_lost' })) }))
+  return json(
+    JSON.stringify({
+      results: done.map(({ ok }) => (ok ? { success: true } : { success: false, reason: 'lease_lost' })),
+    }),
+  )
 }
 
 async function fail(call: Call): Promise<Answer> {
@@ -73,12 +90,25 @@ async function fail(call: Call): Promise<Answer> {
   const failed = await writing(call, (db) => failNodes(db, tasks))
   call.parts.runs.watch.ring(tasks.map((task) => task.runId))
   call.parts.runs.wake(null)
-  const results = failed.map(({ ok, again }) => (ok ? { success: true, retry: again } : { success: false, reason: 'lease_lost' }))
+  const results = failed.map(({ ok, again }) =>
+    ok ? { success: true, retry: again } : { success: false, reason: 'lease_lost' },
+  )
   return json(JSON.stringify({ results }))
 }
 
-function verb(name: string, about: string, body: NonNullable<Route['body']>, answer: string, handle: Route['handle']): Route {
-  const row = { method: 'POST' as const, path: `/api/v1/tasks/${name}`, access: 'read-write' as const, rank: 'A' as const }
+function verb(
+  name: string,
+  about: string,
+  body: NonNullable<Route['body']>,
+  answer: string,
+  handle: Route['handle'],
+): Route {
+  const row = {
+    method: 'POST' as const,
+    path: `/api/v1/tasks/${name}`,
+    access: 'read-write' as const,
+    rank: 'A' as const,
+  }
   return { ...row, changes: true, about, body, answers: { 200: answer }, handle }
 }
 
@@ -92,7 +122,25 @@ export const taskRoutes: readonly Route[] = [
     `{"tasks":[{${LEASE},"action":"…","node":"…","attempt":1,"maxAttempts":5,"workflow":"…","idempotencyKey":"…","input":…}]}`,
     claimTasks,
   ),
-  verb('heartbeat', 'Keeps claimed nodes: one, or {"tasks":[…]}.', { ...HEARTBEAT_BODY }, '{"results":[{"held":true}]}', beat),
-  verb('complete', 'Ends claimed nodes with their outputs: one, or {"tasks":[…]}.', `{${LEASE},"output":…}`, '{"results":[{"success":true}]}', complete),
-  verb('fail', 'Reports failures of claimed nodes: one, or {"tasks":[…]}.', TASK_ERROR, '{"results":[{"success":true,"retry":true}]}', fail),
+  verb(
+    'heartbeat',
+    'Keeps claimed nodes: one, or {"tasks":[…]}.',
+    { ...HEARTBEAT_BODY },
+    '{"results":[{"held":true}]}',
+    beat,
+  ),
+  verb(
+    'complete',
+    'Ends claimed nodes with their outputs: one, or {"tasks":[…]}.',
+    `{${LEASE},"output":…}`,
+    '{"results":[{"success":true}]}',
+    complete,
+  ),
+  verb(
+    'fail',
+    'Reports failures of claimed nodes: one, or {"tasks":[…]}.',
+    TASK_ERROR,
+    '{"results":[{"success":true,"retry":true}]}',
+    fail,
+  ),
 ]

@@ -25,6 +25,17 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
     deleteQueue: refuse,
     seekGroup: refuse,
     deleteGroup: refuse,
+    runs: {
+      submit: refuse,
+      show: refuse,
+      nodes: refuse,
+      ended: refuse,
+      cancel: refuse,
+      retry: refuse,
+      signal: refuse,
+      wake: refuse,
+    },
+    work: refuse,
     migrate: refuse,
     close: async () => {},
   }

@@ -48,7 +48,11 @@ export function runText(run: OutgoingRun): string {
 const VALUES = { output: CUT, error: CUT, progress: CUT }
 
 /** JSON null stands for nothing here. */
-function valueIn(answer: ReturnType<typeof readAnswer>, source: ReturnType<typeof recordIn>, name: string): string | null {
+function valueIn(
+  answer: ReturnType<typeof readAnswer>,
+  source: ReturnType<typeof recordIn>,
+  name: string,
+): string | null {
   const value = textIn(answer, source, name)
   return value === 'null' ? null : value
 }
@@ -60,7 +64,12 @@ function shownIn(body: string): ShownRun {
   const output = textIn(answer, source, 'output')
   // A graph without an output function has none of its own; any other completed run has one, be it null.
   const none = output === 'null' && (run.kind === 'graph' || run.state !== 'completed')
-  return { ...run, output: none ? null : output, error: valueIn(answer, source, 'error'), progress: valueIn(answer, source, 'progress') }
+  return {
+    ...run,
+    output: none ? null : output,
+    error: valueIn(answer, source, 'error'),
+    progress: valueIn(answer, source, 'progress'),
+  }
 }
 
 function nodesIn(body: string): readonly ShownNode[] {
@@ -76,7 +85,11 @@ function nodesIn(body: string): readonly ShownNode[] {
 function missingIn(error: unknown): MissingReason | null {
   if (!(error instanceof LockstepError) || error.code !== 'run_not_found') return null
   const { reason } = error.details
-  return REASON.read(reason === 'uncommitted' || reason === 'rolled_back' ? reason : 'unknown', { parent: null, step: '' }, 'reason')
+  return REASON.read(
+    reason === 'uncommitted' || reason === 'rolled_back' ? reason : 'unknown',
+    { parent: null, step: '' },
+    'reason',
+  )
 }
 
 export function httpRunCalls(settings: HttpSettings): RunCalls {
@@ -91,16 +104,25 @@ export function httpRunCalls(settings: HttpSettings): RunCalls {
       throw error
     }
   }
-  const stateOf = (body: string | null): string => (body === null ? 'not_found' : fieldsIn(STATE, readAnswer(body, {}).envelope).state)
+  const stateOf = (body: string | null): string =>
+    body === null ? 'not_found' : fieldsIn(STATE, readAnswer(body, {}).envelope).state
 
   return {
     async submit(runs): Promise<Submitted> {
       const body = `{"runs":[${runs.map(runText).join(',')}]}`
-      const { text: answered } = await httpCall(settings, { method: 'POST', path: '/api/v1/runs', body, repeatable: true })
+      const { text: answered } = await httpCall(settings, {
+        method: 'POST',
+        path: '/api/v1/runs',
+        body,
+        repeatable: true,
+      })
       const { envelope } = readAnswer(answered, {})
       const listed = isRecord(envelope) ? envelope['runs'] : null
       const submitted = recordsIn(listed, runs.length).map((source) => fieldsIn(SUBMITTED, source))
-      return { runs: submitted.map(({ runId, created, conflict }) => ({ runId, created, differs: conflict })), xid: null }
+      return {
+        runs: submitted.map(({ runId, created, conflict }) => ({ runId, created, differs: conflict })),
+        xid: null,
+      }
     },
     async show(runId, xid) {
       try {
@@ -116,7 +138,10 @@ export function httpRunCalls(settings: HttpSettings): RunCalls {
       try {
         const path = `${at(runId)}/result?wait=true&timeout=${Math.max(1, timeoutMs)}`
         const given = signal === null ? {} : { signal }
-        return (await httpCall(settings, { method: 'GET', path, repeatable: true, parkedMs: timeoutMs, ...given })).status === 200
+        return (
+          (await httpCall(settings, { method: 'GET', path, repeatable: true, parkedMs: timeoutMs, ...given }))
+            .status === 200
+        )
       } catch (error) {
         if (signal?.aborted === true || missingIn(error) !== null) return false
         throw error

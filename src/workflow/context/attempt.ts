@@ -56,7 +56,9 @@ export function guarded<T>(
     }
     const forget = held.onGone((why) => {
       if (timer !== null) clearTimeout(timer)
-      abort(new LockstepError('lease_lost', why === 'lost' ? 'the lease of this step was lost' : 'the worker is stopping'))
+      abort(
+        new LockstepError('lease_lost', why === 'lost' ? 'the lease of this step was lost' : 'the worker is stopping'),
+      )
       resolve({ gone: why })
     })
     if (timeoutMs !== null) {
@@ -73,7 +75,11 @@ export function guarded<T>(
   })
 }
 
-export async function runAttempt(ports: AttemptPorts, definition: ActionDefinition, of: AttemptOf): Promise<AttemptEnd> {
+export async function runAttempt(
+  ports: AttemptPorts,
+  definition: ActionDefinition,
+  of: AttemptOf,
+): Promise<AttemptEnd> {
   const { held, runId, node } = of
   let controller: AbortController | null = null
   let aborted: { readonly why: unknown } | null = null

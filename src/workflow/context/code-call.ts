@@ -18,7 +18,14 @@ import { runAttempt, type AttemptEnd } from './attempt.ts'
 import { demandKind, leaseLost, parsedOutput, stepFailed, type CodeParts } from './code-parts.ts'
 import { failureOf } from './failure-of.ts'
 
-async function asNode(parts: CodeParts, name: string, action: ActionDefinition, input: unknown, spent: number, delayMs: number): Promise<number> {
+async function asNode(
+  parts: CodeParts,
+  name: string,
+  action: ActionDefinition,
+  input: unknown,
+  spent: number,
+  delayMs: number,
+): Promise<number> {
   const { worker, held } = parts
   const { policy } = action
   const checked = await checkedInput(action, input)
@@ -38,7 +45,11 @@ async function asNode(parts: CodeParts, name: string, action: ActionDefinition, 
   return ordinal
 }
 
-async function recordInline(parts: CodeParts, name: string, end: Extract<AttemptEnd, { readonly how: 'returned' }>): Promise<void> {
+async function recordInline(
+  parts: CodeParts,
+  name: string,
+  end: Extract<AttemptEnd, { readonly how: 'returned' }>,
+): Promise<void> {
   const { worker, held } = parts
   const { runId, leaseId } = held.node
   const record = { runId, leaseId, name, output: end.output }
@@ -53,7 +64,10 @@ async function recordInline(parts: CodeParts, name: string, end: Extract<Attempt
   } catch (error) {
     await end.step.rollback().catch(() => {})
     if (certainlyUndone(error)) throw error
-    const fate = await untilLeaseEnds(() => held.leaseUntil, () => stepOf(worker.database, runId, leaseId, name))
+    const fate = await untilLeaseEnds(
+      () => held.leaseUntil,
+      () => stepOf(worker.database, runId, leaseId, name),
+    )
     if (fate === 'lost') throw leaseLost()
     if (fate === 'held') throw error
   }
@@ -70,7 +84,13 @@ async function inline(
 ): Promise<{ readonly output: unknown } | { readonly ordinal: number }> {
   const { worker, held } = parts
   const { runId, leaseId } = held.node
-  const end = await runAttempt(worker.attempts, action, { held, runId, node: name, attempt: 1, input: JSON.parse(runText(input, 'input')) })
+  const end = await runAttempt(worker.attempts, action, {
+    held,
+    runId,
+    node: name,
+    attempt: 1,
+    input: JSON.parse(runText(input, 'input')),
+  })
   if (end.how === 'gone') throw leaseLost()
   let failure: unknown
   if (end.how === 'returned') {
@@ -88,13 +108,23 @@ async function inline(
   if (meaning.retry && action.policy.maxAttempts > 1) {
     return { ordinal: await asNode(parts, name, action, input, 1, meaning.retryAfterMs ?? action.policy.backoffMs) }
   }
-  if (!(await worker.ends.record({ runId, leaseId, name, output: meaning.error, state: 'failed' }, () => held.leaseUntil))) throw leaseLost()
+  if (
+    !(await worker.ends.record({ runId, leaseId, name, output: meaning.error, state: 'failed' }, () => held.leaseUntil))
+  )
+    throw leaseLost()
   throw stepFailed(name, meaning.error)
 }
 
-export async function codeCall(parts: CodeParts, given: string, what: Defined, input: unknown, options: KeyOptions): Promise<unknown> {
+export async function codeCall(
+  parts: CodeParts,
+  given: string,
+  what: Defined,
+  input: unknown,
+  options: KeyOptions,
+): Promise<unknown> {
   const action = definitionIn(what)
-  if (action.kind !== 'action') throw new LockstepError('bad_request', `ctx.call takes an action; '${action.name}' is a workflow: use ctx.run`)
+  if (action.kind !== 'action')
+    throw new LockstepError('bad_request', `ctx.call takes an action; '${action.name}' is a workflow: use ctx.run`)
   const { recorded: name, end } = parts.names.enter(given, options.key)
   try {
     const recorded = parts.history.get(name)
@@ -122,7 +152,13 @@ function childId(runId: string, name: string): string {
   return `${runId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`
 }
 
-export async function codeRun(parts: CodeParts, given: string, what: Defined, input: unknown, options: KeyOptions): Promise<unknown> {
+export async function codeRun(
+  parts: CodeParts,
+  given: string,
+  what: Defined,
+  input: unknown,
+  options: KeyOptions,
+): Promise<unknown> {
   const { worker, held } = parts
   const definition = definitionIn(what)
   const { recorded: name, end } = parts.names.enter(given, options.key)

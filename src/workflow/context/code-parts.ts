@@ -38,7 +38,11 @@ export function leaseLost(): LockstepError {
 /** A recorded name that the code now uses for something else is reported, never given the wrong result. */
 export function demandKind(name: string, recorded: RecordedStep, states: readonly string[], what: string): void {
   if (states.includes(recorded.state)) return
-  throw new LockstepError('bad_request', `'${name}' was recorded as '${recorded.state}' and is now used as ${what}: give it another name`, {
-    step: name,
-  })
+  throw new LockstepError(
+    'bad_request',
+    `'${name}' was recorded as '${recorded.state}' and is now used as ${what}: give it another name`,
+    {
+      step: name,
+    },
+  )
 }

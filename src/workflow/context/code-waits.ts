@@ -9,7 +9,12 @@ import { PermanentError } from '../define/failures.ts'
 import { milliseconds, type Duration } from '../define/policy.ts'
 import { demandKind, leaseLost, type CodeParts } from './code-parts.ts'
 
-export async function codeSleep(parts: CodeParts, given: string, duration: Duration, options: KeyOptions): Promise<void> {
+export async function codeSleep(
+  parts: CodeParts,
+  given: string,
+  duration: Duration,
+  options: KeyOptions,
+): Promise<void> {
   const ms = milliseconds(duration, 'duration')
   const { recorded: name, end } = parts.names.enter(given, options.key)
   try {
@@ -41,8 +46,11 @@ export async function codeSignal(parts: CodeParts, given: string, options: Signa
   try {
     const recorded = parts.history.get(name)
     if (recorded !== undefined) demandKind(name, recorded, ['done', 'waiting'], 'a signal')
-    if (recorded?.state === 'done') return recorded.output === null ? null : await received(given, recorded.output, options.schema)
-    const taken = await parts.waits.during(async () => takeSignal(parts.worker.database, node.runId, node.leaseId, name, given))
+    if (recorded?.state === 'done')
+      return recorded.output === null ? null : await received(given, recorded.output, options.schema)
+    const taken = await parts.waits.during(async () =>
+      takeSignal(parts.worker.database, node.runId, node.leaseId, name, given),
+    )
     if (taken.verdict === 'lease_lost') throw leaseLost()
     if (taken.verdict === 'timeout') return null
     if (taken.verdict === 'ok') return await received(given, taken.payload, options.schema)
@@ -60,7 +68,8 @@ export async function codePatch(parts: CodeParts, given: string): Promise<boolea
     if (!parts.held.node.fresh) return false
     const { runId, leaseId } = parts.held.node
     const record = { runId, leaseId, name, output: 'true', state: 'done' as const }
-    if (!(await parts.waits.during(async () => parts.worker.ends.record(record, () => parts.held.leaseUntil)))) throw leaseLost()
+    if (!(await parts.waits.during(async () => parts.worker.ends.record(record, () => parts.held.leaseUntil))))
+      throw leaseLost()
     return true
   } finally {
     end()

@@ -4,7 +4,7 @@ import { joinedTransaction } from '../../client/postgres/joined-transaction.ts'
 import type { Database } from '../../db/pool.ts'
 import type { Command } from '../../db/round-trip.ts'
 import { LockstepError } from '../../protocol/errors.ts'
-import type { Completion } from '../define/completion.ts'
+import type { Completion } from '../../protocol/completion.ts'
 import { openStep, type StepTransaction } from './step-transaction.ts'
 import type { StepWrites } from './step-writes.ts'
 
@@ -18,11 +18,17 @@ export interface LazyStep {
 
 export interface LazyStepPorts {
   readonly database: Database
+  /** How long a library's transaction may stay open. */
+  readonly stepMs: number
   /** Waits for a free connection's place; what it gives frees it. */
   readonly borrow: () => Promise<() => void>
 }
 
-export function createLazyStep(ports: LazyStepPorts, completion: Completion<unknown> | null, writes: () => StepWrites | null): LazyStep {
+export function createLazyStep(
+  ports: LazyStepPorts,
+  completion: Completion<unknown> | null,
+  writes: () => StepWrites | null,
+): LazyStep {
   let opening: Promise<StepTransaction> | null = null
   let giveBack: () => void = () => {}
   let over = false
@@ -31,7 +37,7 @@ export function createLazyStep(ports: LazyStepPorts, completion: Completion<unkn
     if (over) throw new LockstepError('not_a_transaction', 'the step has ended')
     giveBack = await ports.borrow()
     try {
-      const step = await openStep(ports.database, completion)
+      const step = await openStep(ports.database, completion, ports.stepMs)
       try {
         await writes()?.openOn(joinedTransaction(step.door))
       } catch (error) {

@@ -8,7 +8,7 @@ const nameField = text({ min: 1, max: LIMITS.nameBytes, longCode: 'name_too_long
 
 export interface StepNames {
   /** The recorded name; `end` when the step is over. */
-  enter(name: string, key: string | undefined): { readonly recorded: string; end(): void }
+  enter(name: string, key: string | undefined): { readonly recorded: string; readonly end: () => void }
   /** Recorded names that the code asked for. */
   readonly asked: ReadonlySet<string>
 }

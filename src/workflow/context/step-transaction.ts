@@ -1,12 +1,13 @@
-// The transaction in which a step completes: our own connection, or a library's callback turned inside out so that it opens at
-// the first call and commits after our statement, the last one before it. Nobody but this file ends it.
+// The transaction in which a step completes: on a connection of our own, or a library's. Our statement is the last one before its
+// COMMIT. Nobody but this file ends it.
 import type { Door } from '../../db/executor.ts'
+import { lazily } from '../../db/lazily.ts'
 import { openTransaction } from '../../db/transaction.ts'
 import type { Database } from '../../db/pool.ts'
 import type { Command } from '../../db/round-trip.ts'
 import { guardedClient } from '../../client/postgres/guarded-client.ts'
 import { LockstepError } from '../../protocol/errors.ts'
-import type { Completion } from '../define/completion.ts'
+import type { Completion } from '../../protocol/completion.ts'
 
 export interface StepTransaction {
   readonly tx: unknown
@@ -42,44 +43,26 @@ export async function openPgStep(database: Database): Promise<StepTransaction> {
   }
 }
 
-type Ending = { readonly last: Command } | { readonly aborted: true }
-
-class Undone extends Error {}
-
-export function openLibraryStep(completion: Completion<unknown>): Promise<StepTransaction> {
-  return new Promise((ready, failed) => {
-    let end: (ending: Ending) => void = () => {}
-    const ending = new Promise<Ending>((resolve) => {
-      end = resolve
-    })
-    const finished = completion.transaction(async (tx) => {
-      const door = completion.door(tx)
-      ready({
-        tx,
-        door,
-        async commit(last) {
-          end({ last })
-          return finished
-        },
-        async rollback() {
-          end({ aborted: true })
-          await finished.catch(() => {})
-        },
-      })
-      const how = await ending
-      if ('aborted' in how) throw new Undone(`the step in ${completion.library} was undone`)
-      await completion.flush?.(tx)
-      return door.text(how.last.text, (how.last.params ?? []).map(textParam))
-    })
-    finished.catch(failed)
-  })
-}
-
 function textParam(param: unknown): string {
   if (typeof param === 'string') return param
   throw new LockstepError('internal', 'a completion through a library takes text parameters only')
 }
 
-export async function openStep(database: Database, completion: Completion<unknown> | null): Promise<StepTransaction> {
-  return completion === null ? openPgStep(database) : openLibraryStep(completion)
+async function openLibraryStep(completion: Completion<unknown>, timeoutMs: number): Promise<StepTransaction> {
+  const lazy = lazily(completion, { timeoutMs })
+  const { tx, door } = await lazy.open()
+  return {
+    tx,
+    door,
+    commit: async (last) => lazy.commit(async (at) => at.text(last.text, (last.params ?? []).map(textParam))),
+    rollback: async () => lazy.abort(),
+  }
+}
+
+export async function openStep(
+  database: Database,
+  completion: Completion<unknown> | null,
+  timeoutMs: number,
+): Promise<StepTransaction> {
+  return completion === null ? openPgStep(database) : openLibraryStep(completion, timeoutMs)
 }

@@ -67,14 +67,20 @@ export function createStepWrites(ports: WritePorts): StepWrites {
       for (const [at, run] of runs.entries()) {
         const one = submitted[at]
         if (one?.differs === true) {
-          throw new LockstepError('run_conflict', `the key '${run.key ?? ''}' of '${run.workflow}' is known with another input`)
+          throw new LockstepError(
+            'run_conflict',
+            `the key '${run.key ?? ''}' of '${run.workflow}' is known with another input`,
+          )
         }
       }
     })
     return { runs: runs.map((run) => ({ runId: run.runId, created: true, differs: false })), xid: null }
   }
 
-  function queueOf(definition: QueueDefinition<string, unknown, unknown>, partition: string | null): StepQueue<Untyped> {
+  function queueOf(
+    definition: QueueDefinition<string, unknown, unknown>,
+    partition: string | null,
+  ): StepQueue<Untyped> {
     return {
       partition: (name) => queueOf(definition, partitionName.read(name, root(), 'partition')),
       async push(inputs) {
@@ -83,7 +89,10 @@ export function createStepWrites(ports: WritePorts): StepWrites {
         await send(async (joined) => {
           const refused = (await joined.push(items)).find((result) => result.status === 'error' || result.conflict)
           if (refused !== undefined) {
-            throw new LockstepError('rolled_back', `a push to '${definition.name}' was refused: ${refused.error ?? 'conflict'}`)
+            throw new LockstepError(
+              'rolled_back',
+              `a push to '${definition.name}' was refused: ${refused.error ?? 'conflict'}`,
+            )
           }
         })
       },
@@ -96,7 +105,7 @@ export function createStepWrites(ports: WritePorts): StepWrites {
   return {
     queue: (given, schema) => queueOf(definitionOf(given, schema), null),
     kv: {
-      get: reads.get,
+      get: async (ns, key) => reads.get(ns, key),
       put: async (ns, key, value, options) => write(putOperation(ns, key, value, options)),
       putIfAbsent: async (ns, key, value, options) => write(putIfAbsentOperation(ns, key, value, options)),
       delete: async (ns, key, options) => write(deleteOperation(ns, key, options)),

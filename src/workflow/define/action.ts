@@ -3,11 +3,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { root, text } from '../../protocol/check.ts'
 import { LIMITS } from '../../protocol/limits.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from '../../protocol/completion.ts'
 import type { PgTx, StepContext } from './contexts.ts'
 import { DEFINITION, type ActionDefinition } from './definition.ts'
 import type { Jsonified } from './jsonified.ts'
-import { policyOf, type ConcurrencyOptions, type Duration, type RateOptions, type RetentionOptions, type RetryOptions } from './policy.ts'
+import {
+  policyOf,
+  type ConcurrencyOptions,
+  type Duration,
+  type RateOptions,
+  type RetentionOptions,
+  type RetryOptions,
+} from './policy.ts'
 import type { Typed } from './submitter.ts'
 import { enqueueVerbs, submitVerbs, type EnqueueVerbs, type SubmitVerbs } from './verbs.ts'
 
@@ -29,7 +36,8 @@ export interface ActionSpec<Name extends string, S extends StandardSchemaV1, Tx>
   readonly retention?: RetentionOptions | undefined
 }
 
-export interface Action<Name extends string, In, Out> extends Typed<In, Out>, SubmitVerbs<In, Out>, EnqueueVerbs<In, Out> {
+export interface Action<Name extends string, In, Out>
+  extends Typed<In, Out>, SubmitVerbs<In, Out>, EnqueueVerbs<In, Out> {
   readonly name: Name
   readonly [DEFINITION]: ActionDefinition
 }
@@ -57,8 +65,7 @@ export function action<const Name extends string, S extends StandardSchemaV1, Ou
     policy: policyOf(spec),
     queue: spec.queue ?? 'default',
     // Whoever runs the handler opens the transaction by this same completion, so the two types always meet again.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    completion: (spec.completion ?? null) as Completion<unknown> | null,
+    completion: spec.completion ?? null,
     handler,
   })
   type In = StandardSchemaV1.InferInput<S>

@@ -1,7 +1,7 @@
 // `action` and `workflow` bound to one completion, so that a program names its library once.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { action, type Action, type ActionSpec } from './action.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from '../../protocol/completion.ts'
 import type { CodeContext, StepContext } from './contexts.ts'
 import type { Graph } from './graph.ts'
 import type { Jsonified } from './jsonified.ts'
@@ -38,7 +38,9 @@ export function createActions<Tx>({ completion }: { readonly completion: Complet
   function bound<S extends StandardSchemaV1, Out>(
     spec: CodeSpec<string, S, Tx>,
     code?: (ctx: CodeContext<Tx>, input: StandardSchemaV1.InferOutput<S>) => Promise<Out> | Out,
-  ): Graph<string, StandardSchemaV1.InferInput<S>, object> | CodeWorkflow<string, StandardSchemaV1.InferInput<S>, Jsonified<Awaited<Out>>> {
+  ):
+    | Graph<string, StandardSchemaV1.InferInput<S>, object>
+    | CodeWorkflow<string, StandardSchemaV1.InferInput<S>, Jsonified<Awaited<Out>>> {
     return code === undefined ? workflow(spec) : workflow({ ...spec, completion }, code)
   }
   return { action: (spec, handler) => action({ ...spec, completion }, handler), workflow: bound }

@@ -1,10 +1,10 @@
 // What stands behind an action or a workflow: plain data without type parameters, for whoever submits, plans or runs it.
-// Reached through one symbol, so that the typed objects show users only their verbs.
+// Reached through one property that no editor offers first, the same in every copy of this package.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Completion } from './completion.ts'
+import type { Completion } from '../../protocol/completion.ts'
 import type { Policy } from './policy.ts'
 
-export const DEFINITION: unique symbol = Symbol('lockstep.definition')
+export const DEFINITION = '~lockstep'
 
 export type Kind = 'action' | 'code' | 'graph'
 

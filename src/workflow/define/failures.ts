@@ -18,7 +18,10 @@ export class RetryAfter extends Error {
     super(message, options)
     this.delayMs = typeof delay === 'number' ? delay : durationMs(delay, 'delay')
     if (!Number.isSafeInteger(this.delayMs) || this.delayMs < 0 || this.delayMs > LIMITS.runDelayMs) {
-      throw new LockstepError('bad_request', `delay must be whole milliseconds up to ${LIMITS.runDelayMs}; got ${delay}`)
+      throw new LockstepError(
+        'bad_request',
+        `delay must be whole milliseconds up to ${LIMITS.runDelayMs}; got ${delay}`,
+      )
     }
   }
 }
@@ -48,7 +51,10 @@ function codeOf(error: object, fallback: string): string {
 
 export function storedError(error: unknown, fallback = 'failed', depth = 0): StoredError {
   if (!(error instanceof Error)) {
-    return { code: fallback, message: cut(typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))) }
+    return {
+      code: fallback,
+      message: cut(typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))),
+    }
   }
   return {
     code: codeOf(error, fallback),

@@ -20,14 +20,26 @@ interface LooseOptions {
 
 /** The builder without its types: what `Graph` promises is checked by the compiler where it is called. */
 export interface LooseGraph extends Workflow<string, unknown, unknown> {
-  node(id: string, action: Action<string, never, unknown>, input: (givens: never) => unknown, options?: LooseOptions): LooseGraph
-  map(id: string, action: Action<string, never, unknown>, items: (givens: never) => unknown, options?: LooseOptions): LooseGraph
+  node(
+    id: string,
+    action: Action<string, never, unknown>,
+    input: (givens: never) => unknown,
+    options?: LooseOptions,
+  ): LooseGraph
+  map(
+    id: string,
+    action: Action<string, never, unknown>,
+    items: (givens: never) => unknown,
+    options?: LooseOptions,
+  ): LooseGraph
   output(of: (givens: never) => unknown): Workflow<string, unknown, unknown>
 }
 
-// Mapping functions are called with exactly the predecessors that their types name.
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const loosened = (work: (givens: never) => unknown): ((givens: Givens) => unknown) => work as (givens: Givens) => unknown
+function loosened(work: (givens: never) => unknown): (givens: Givens) => unknown {
+  // Mapping functions are called with exactly the predecessors that their types name.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return work as (givens: Givens) => unknown
+}
 
 function nodeOf(
   kind: 'node' | 'map',
@@ -38,8 +50,10 @@ function nodeOf(
   before: readonly GraphNode[],
 ): GraphNode {
   definedName(name, 'node name')
-  if (before.some((node) => node.name === name)) throw new LockstepError('bad_request', `node '${name}' is declared twice`)
-  if (before.length >= LIMITS.graphNodes) throw new LockstepError('bad_request', `a graph has at most ${LIMITS.graphNodes} nodes`)
+  if (before.some((node) => node.name === name))
+    throw new LockstepError('bad_request', `node '${name}' is declared twice`)
+  if (before.length >= LIMITS.graphNodes)
+    throw new LockstepError('bad_request', `a graph has at most ${LIMITS.graphNodes} nodes`)
   const after = [...new Set(options.after ?? [])]
   for (const parent of after) {
     if (!before.some((node) => node.name === parent)) {
@@ -64,7 +78,8 @@ function definitionFor(base: Base, nodes: readonly GraphNode[], output: GraphDef
   const keep = { ...(keepMs === null ? {} : { keepMs }), ...(keepFailedMs === null ? {} : { keepFailedMs }) }
   let shaped: { readonly shape: string; readonly version: string } | null = null
   // Made when first asked for: a builder of 200 nodes passes through 200 graphs and needs the last one's shape.
-  const shapes = (): { readonly shape: string; readonly version: string } => (shaped ??= shapeOf(nodes, output !== null, keep))
+  const shapes = (): { readonly shape: string; readonly version: string } =>
+    (shaped ??= shapeOf(nodes, output !== null, keep))
   return {
     ...base,
     nodes,

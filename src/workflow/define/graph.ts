@@ -14,7 +14,11 @@ export type Given<In, N, After extends keyof N> = {
   readonly outputs: { readonly [K in After]: N[K] } & {}
 }
 export type Fresh<N, Id extends string> = Id extends keyof N ? { readonly ERROR: `node '${Id}' is declared twice` } : Id
-export type Seen<Out, P, C> = P extends 'skip' | 'continue' ? Out | undefined : [C] extends [never] ? Out : Out | undefined
+export type Seen<Out, P, C> = P extends 'skip' | 'continue'
+  ? Out | undefined
+  : [C] extends [never]
+    ? Out
+    : Out | undefined
 
 /** What an action that undoes another is given. */
 export interface Compensation<In, Out> {
@@ -43,7 +47,11 @@ export interface Workflow<Name extends string, In, Out> extends Typed<In, Out>, 
   readonly [DEFINITION]: GraphDefinition
 }
 
-export interface Graph<Name extends string, In, N extends object> extends Workflow<Name, In, { readonly [K in keyof N]: N[K] }> {
+export interface Graph<Name extends string, In, N extends object> extends Workflow<
+  Name,
+  In,
+  { readonly [K in keyof N]: N[K] }
+> {
   node<
     const Id extends string,
     AIn,

@@ -33,7 +33,11 @@ export async function checkedInput(definition: Definition, value: unknown, what 
   if (checked.valid) return checked.value
   const { issues } = checked
   const text = issuesText(issues).replaceAll(/(^|; )data/g, `$1${what}`)
-  throw new LockstepError('invalid_payload', `${definition.kind === 'action' ? 'action' : 'workflow'} '${definition.name}': ${text}`, { issues })
+  throw new LockstepError(
+    'invalid_payload',
+    `${definition.kind === 'action' ? 'action' : 'workflow'} '${definition.name}': ${text}`,
+    { issues },
+  )
 }
 
 async function called<T>(graph: GraphDefinition, node: GraphNode, which: string, work: () => T): Promise<Awaited<T>> {
@@ -41,7 +45,10 @@ async function called<T>(graph: GraphDefinition, node: GraphNode, which: string,
     return await work()
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new PermanentError(`the ${which} function of node '${node.name}' of workflow '${graph.name}' failed: ${why}`, { cause: error })
+    throw new PermanentError(
+      `the ${which} function of node '${node.name}' of workflow '${graph.name}' failed: ${why}`,
+      { cause: error },
+    )
   }
 }
 
@@ -50,17 +57,25 @@ function isItem(value: unknown): value is { readonly key?: unknown; readonly inp
 }
 
 async function items(graph: GraphDefinition, node: GraphNode, listed: unknown): Promise<readonly PlannedItem[]> {
-  if (typeof listed !== 'object' || listed === null || !(Symbol.iterator in listed) || typeof listed[Symbol.iterator] !== 'function') {
+  if (
+    typeof listed !== 'object' ||
+    listed === null ||
+    !(Symbol.iterator in listed) ||
+    typeof listed[Symbol.iterator] !== 'function'
+  ) {
     throw new PermanentError(`the map function of node '${node.name}' must give a list of { key, input }`)
   }
   const planned: PlannedItem[] = []
   const keys = new Set<string>()
+  // What an iterable gives is unknown until each is looked at.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   for (const item of listed as Iterable<unknown>) {
-    if (!isItem(item)) throw new PermanentError(`the map function of node '${node.name}' must give { key, input } items`)
+    if (!isItem(item))
+      throw new PermanentError(`the map function of node '${node.name}' must give { key, input } items`)
     const key = typeof item.key === 'string' ? item.key : String(planned.length)
     if (keys.has(key)) throw new PermanentError(`the map function of node '${node.name}' gave the key '${key}' twice`)
-    if (planned.length >= LIMITS.mapItems) throw new PermanentError(`node '${node.name}' maps more than ${LIMITS.mapItems} items`)
+    if (planned.length >= LIMITS.mapItems)
+      throw new PermanentError(`node '${node.name}' maps more than ${LIMITS.mapItems} items`)
     keys.add(key)
     const what = `${node.name}[${key}]`
     await called(graph, node, 'map', async () => checkedInput(node.action, item.input, what))
@@ -74,7 +89,10 @@ export async function planNode(graph: GraphDefinition, node: GraphNode, givens: 
   const { when } = node
   if (when !== null && !(await called(graph, node, 'when', () => when(givens)))) return { outcome: 'skip' }
   if (node.kind === 'map') {
-    return { outcome: 'map', items: await items(graph, node, await called(graph, node, 'map', () => node.input(givens))) }
+    return {
+      outcome: 'map',
+      items: await items(graph, node, await called(graph, node, 'map', () => node.input(givens))),
+    }
   }
   return called(graph, node, 'input', async () => {
     const value = await node.input(givens)

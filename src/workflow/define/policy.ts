@@ -87,10 +87,13 @@ function limitOf(options: PolicyOptions): Limit | null {
   const per = rate === undefined ? null : milliseconds(rate.per, 'rate.per')
   return {
     max: of === undefined ? null : many.read(of.limit, root(), 'concurrency.limit'),
-    intervalMs: rate === undefined || per === null ? null : Math.max(1, Math.round(per / many.read(rate.limit, root(), 'rate.limit'))),
+    intervalMs:
+      rate === undefined || per === null
+        ? null
+        : Math.max(1, Math.round(per / many.read(rate.limit, root(), 'rate.limit'))),
     // The input was checked by the action's own schema before this is called.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    keyOf: key === undefined ? null : (input) => String((key as (input: unknown) => string)(input)),
+    keyOf: key === undefined ? null : (key as (input: unknown) => string),
   }
 }
 

@@ -6,6 +6,8 @@ export class StepKeyRequiredError extends LockstepError {
   override readonly name = 'StepKeyRequiredError'
 
   constructor(step: string) {
-    super('step_key_required', `a step '${step}' is in flight already: give each a key, as in { key: item.id }`, { step })
+    super('step_key_required', `a step '${step}' is in flight already: give each a key, as in { key: item.id }`, {
+      step,
+    })
   }
 }

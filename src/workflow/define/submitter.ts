@@ -1,5 +1,7 @@
 // What definitions ask of a client: to start runs of them, in its own commit or in the caller's open transaction, and the
 // handles that come back. Types only, so that a definition can be imported anywhere.
+import type { OpenClient } from '../../client/transaction-client.ts'
+import type { Joinable } from '../../protocol/joinable.ts'
 import type { Defined } from './definition.ts'
 import type { Duration } from './policy.ts'
 
@@ -47,30 +49,38 @@ export interface RunHandle<Out> {
   readonly id: string
   /** False: a known key, and this is the run that has it. */
   readonly created: boolean
-  status(): Promise<RunStatus>
+  readonly status: () => Promise<RunStatus>
   /** Until the run has ended, however it ends. */
-  wait(options?: WaitOptions): Promise<RunStatus>
+  readonly wait: (options?: WaitOptions) => Promise<RunStatus>
   /** Waits; the output, or an error whose cause is the failed step's. */
-  result(options?: WaitOptions): Promise<Out>
+  readonly result: (options?: WaitOptions) => Promise<Out>
   /** The state the run is in afterwards. */
-  cancel(reason?: string): Promise<RunState>
+  readonly cancel: (reason?: string) => Promise<RunState>
   /** Starts a failed or cancelled run again where it stopped. */
-  retry(): Promise<RunState>
+  readonly retry: () => Promise<RunState>
   /** Kept until a step takes it. False: the run has ended. */
-  signal(name: string, payload?: unknown): Promise<boolean>
+  readonly signal: (name: string, payload?: unknown) => Promise<boolean>
 }
 
 /** Anything that starts runs: a client, a transaction that was joined, a step. */
 export interface Starter {
-  submit<In, Out>(what: Startable<In, Out>, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
-  enqueue<In, Out>(what: Startable<In, Out>, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
-  submitMany<In, Out>(what: Startable<In, Out>, inputs: readonly In[], options?: SubmitOptions): Promise<readonly RunHandle<Out>[]>
-  enqueueMany<In, Out>(what: Startable<In, Out>, inputs: readonly In[], options?: SubmitOptions): Promise<readonly RunHandle<Out>[]>
+  readonly submit: <In, Out>(what: Startable<In, Out>, input: In, options?: SubmitOptions) => Promise<RunHandle<Out>>
+  readonly enqueue: <In, Out>(what: Startable<In, Out>, input: In, options?: SubmitOptions) => Promise<RunHandle<Out>>
+  readonly submitMany: <In, Out>(
+    what: Startable<In, Out>,
+    inputs: readonly In[],
+    options?: SubmitOptions,
+  ) => Promise<readonly RunHandle<Out>[]>
+  readonly enqueueMany: <In, Out>(
+    what: Startable<In, Out>,
+    inputs: readonly In[],
+    options?: SubmitOptions,
+  ) => Promise<readonly RunHandle<Out>[]>
 }
 
 /** A client, as definitions see it. */
 export interface Submitter extends Starter {
-  readonly in: (tx: unknown) => Starter
+  readonly in: (tx: OpenClient | Joinable) => Starter
 }
 
 declare const types: unique symbol

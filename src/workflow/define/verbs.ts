@@ -1,17 +1,19 @@
 // The verbs that an action and a workflow have of their own, each one line over the client they are given.
+import type { OpenClient } from '../../client/transaction-client.ts'
+import type { Joinable } from '../../protocol/joinable.ts'
 import type { RunHandle, Startable, SubmitOptions, Submitter } from './submitter.ts'
 
 export interface SubmitVerbs<In, Out> {
   submit(lockstep: Submitter, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
   /** Exactly `lockstep.in(tx).submit(…)`: the run exists when the caller's transaction commits. */
-  submitTx(lockstep: Submitter, tx: unknown, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
+  submitTx(lockstep: Submitter, tx: OpenClient | Joinable, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
   submitMany(lockstep: Submitter, inputs: readonly In[], options?: SubmitOptions): Promise<readonly RunHandle<Out>[]>
 }
 
 export interface EnqueueVerbs<In, Out> {
   enqueue(lockstep: Submitter, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
   /** Exactly `lockstep.in(tx).enqueue(…)`: the job exists when the caller's transaction commits. */
-  enqueueTx(lockstep: Submitter, tx: unknown, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
+  enqueueTx(lockstep: Submitter, tx: OpenClient | Joinable, input: In, options?: SubmitOptions): Promise<RunHandle<Out>>
   enqueueMany(lockstep: Submitter, inputs: readonly In[], options?: SubmitOptions): Promise<readonly RunHandle<Out>[]>
 }
 

@@ -1,5 +1,5 @@
 // How a worker is made and what it shows of itself. Types only: what stands behind them runs beside PostgreSQL.
-import type { CompletionDoor } from './completion.ts'
+import type { Door } from '../../protocol/completion.ts'
 import type { Defined } from './definition.ts'
 import type { Duration } from './policy.ts'
 
@@ -8,7 +8,7 @@ export interface BeforeCommit {
   readonly action: string
   readonly runId: string
   readonly node: string
-  readonly door: CompletionDoor
+  readonly door: Door
 }
 
 /** Called at named places; a Crash thrown there ends that attempt as if the process had died. */
@@ -53,9 +53,9 @@ export interface WorkerStatus {
 
 export interface Worker {
   /** Idempotent; resolves when it looks for work. */
-  start(): Promise<void>
+  readonly start: () => Promise<void>
   /** Idempotent: claims no more, lets handlers at work finish, hands back the rest uncounted. */
-  stop(options?: { readonly drain?: Duration | undefined }): Promise<void>
+  readonly stop: (options?: { readonly drain?: Duration | undefined }) => Promise<void>
   readonly status: () => WorkerStatus
 }
 

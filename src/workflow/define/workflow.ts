@@ -1,7 +1,7 @@
 // A workflow: a declared graph when no function is given, plain code with named durable steps when one is. Pure.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { definedName } from './action.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from '../../protocol/completion.ts'
 import type { CodeContext, PgTx } from './contexts.ts'
 import { DEFINITION, type CodeDefinition } from './definition.ts'
 import type { Graph } from './graph.ts'

@@ -15,9 +15,14 @@ export function graphOutputs(nodes: readonly ShownNode[]): Readonly<Record<strin
   const outputs: Record<string, unknown> = {}
   for (const node of nodes) {
     if (node.kind === 'map' && node.state === 'done') {
-      const items = nodes.filter((item) => item.itemOf === node.ordinal && (item.state === 'done' || item.state === 'failed'))
+      const items = nodes.filter(
+        (item) => item.itemOf === node.ordinal && (item.state === 'done' || item.state === 'failed'),
+      )
       outputs[node.name] = Object.fromEntries(
-        items.map((item) => [item.itemKey ?? '', settledItem(item.state === 'done', item.onFailure, item.output, item.error)]),
+        items.map((item) => [
+          item.itemKey ?? '',
+          settledItem(item.state === 'done', item.onFailure, item.output, item.error),
+        ]),
       )
     } else if (node.kind === 'node' && node.state === 'done') outputs[node.name] = parsed(node.output)
   }

@@ -46,7 +46,10 @@ async function rootPlans(graph: GraphDefinition, input: unknown): Promise<Outgoi
   return plans
 }
 
-export function limitColumns(limit: Limit | null, input: unknown): Pick<OutgoingRun, 'limitKey' | 'limitMax' | 'limitIntervalMs'> {
+export function limitColumns(
+  limit: Limit | null,
+  input: unknown,
+): Pick<OutgoingRun, 'limitKey' | 'limitMax' | 'limitIntervalMs'> {
   if (limit === null) return { limitKey: null, limitMax: null, limitIntervalMs: null }
   const limitKey = limit.keyOf === null ? '' : keyText.read(limit.keyOf(input), root(), 'limit key')
   return { limitKey, limitMax: limit.max, limitIntervalMs: limit.intervalMs }

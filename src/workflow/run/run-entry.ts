@@ -49,7 +49,12 @@ export function runEntry(calls: RunCalls): RunEntry {
       const known = isUuid(runId)
       const show = known ? calls.show : async () => ({ missing: 'unknown' as const })
       const absent = async (): Promise<string> => 'not_found'
-      return runHandle(known ? calls : { ...calls, show, cancel: absent, retry: absent, signal: absent }, runId, false, null)
+      return runHandle(
+        known ? calls : { ...calls, show, cancel: absent, retry: absent, signal: absent },
+        runId,
+        false,
+        null,
+      )
     },
     wake: calls.wake,
   }

@@ -19,15 +19,15 @@ const reasonText = text({ max: LIMITS.errorTextBytes })
 const ROUND_MS = 30_000
 
 /** The database says 'done' of a run whose end it has just decided. */
-export function stateOf(text: string): RunState {
-  return text === 'done' ? 'completed' : STATES.read(text, root(), 'state')
+export function stateOf(word: string): RunState {
+  return word === 'done' ? 'completed' : STATES.read(word, root(), 'state')
 }
 
-export function storedErrorIn(text: string | null): StoredError | null {
-  if (text === null) return null
+export function storedErrorIn(json: string | null): StoredError | null {
+  if (json === null) return null
   // Written by storedError or by our own SQL.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return JSON.parse(text) as StoredError
+  return JSON.parse(json) as StoredError
 }
 
 function statusOf(id: string, shown: ShownRun): RunStatus {
@@ -64,7 +64,8 @@ export function runHandle<Out>(calls: RunCalls, id: string, created: boolean, xi
       const shown = await show()
       if (shown.finishedAt !== null) return shown
       const left = end - performance.now()
-      if (left <= 0) throw new LockstepError('wait_timeout', `run ${id} has not ended in time; it is ${shown.state}`, { runId: id })
+      if (left <= 0)
+        throw new LockstepError('wait_timeout', `run ${id} has not ended in time; it is ${shown.state}`, { runId: id })
       await calls.ended(id, Math.ceil(Math.min(left, ROUND_MS)), signal)
     }
   }
@@ -77,10 +78,19 @@ export function runHandle<Out>(calls: RunCalls, id: string, created: boolean, xi
     }
     const stored = storedErrorIn(shown.error)
     const cause = stored === null ? undefined : revivedError(stored)
-    const details = { runId: id, workflow: shown.workflow, ...(stored?.compensation === undefined ? {} : { compensation: stored.compensation }) }
+    const details = {
+      runId: id,
+      workflow: shown.workflow,
+      ...(stored?.compensation === undefined ? {} : { compensation: stored.compensation }),
+    }
     throw state === 'cancelled'
       ? new LockstepError('run_cancelled', `run ${id} of '${shown.workflow}' was cancelled`, details, cause)
-      : new LockstepError('run_failed', `run ${id} of '${shown.workflow}' failed: ${stored?.message ?? 'unknown'}`, details, cause)
+      : new LockstepError(
+          'run_failed',
+          `run ${id} of '${shown.workflow}' failed: ${stored?.message ?? 'unknown'}`,
+          details,
+          cause,
+        )
   }
 
   async function answered(state: Promise<string>): Promise<string> {

@@ -15,7 +15,11 @@ function judge(run: OutgoingRun, submitted: Submitted['runs'][number], options: 
   if (submitted.created) return
   const details = { key: run.key, runId: submitted.runId, differs: submitted.differs }
   if (submitted.differs) {
-    throw new LockstepError('run_conflict', `the key '${run.key ?? ''}' of '${run.workflow}' is known with another input`, details)
+    throw new LockstepError(
+      'run_conflict',
+      `the key '${run.key ?? ''}' of '${run.workflow}' is known with another input`,
+      details,
+    )
   }
   if (options.onKnownKey === 'refuse') {
     throw new LockstepError('run_conflict', `the key '${run.key ?? ''}' of '${run.workflow}' is known`, details)
@@ -46,7 +50,10 @@ export function starter(calls: RunCalls, submit: Submit): Starter {
     options?: SubmitOptions,
   ): Promise<readonly RunHandle<Out>[]> {
     if (inputs.length > LIMITS.runsPerCall) {
-      throw new LockstepError('bad_request', `at most ${LIMITS.runsPerCall} runs are submitted at once; got ${inputs.length}`)
+      throw new LockstepError(
+        'bad_request',
+        `at most ${LIMITS.runsPerCall} runs are submitted at once; got ${inputs.length}`,
+      )
     }
     const given = runOptions(options)
     if (given.key !== null && inputs.length > 1) throw new LockstepError('bad_request', 'one key names one run')

@@ -6,11 +6,10 @@ import { completeNodes } from '../../operations/complete-nodes.ts'
 import { failNodes } from '../../operations/fail-nodes.ts'
 import { handBackNodes } from '../../operations/hand-back-nodes.ts'
 import { recordSteps } from '../../operations/record-steps.ts'
-import type { StepRecord } from '../../operations/record-step.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { mintId } from '../../protocol/mint-id.ts'
-import type { Completed, Failed, NodeCompletion, NodeFailure, NodeLease } from '../../protocol/run.ts'
+import type { Completed, Failed, NodeCompletion, NodeFailure, NodeLease, StepRecord } from '../../protocol/run.ts'
 import { createJoiner, type Joiner } from '../../traffic/join.ts'
 
 export interface Ends {
@@ -45,13 +44,25 @@ export async function untilLeaseEnds<T>(until: () => number, work: () => Promise
 
 export function createEnds(database: Database, leaseMs: number, onFault: (what: string, error: unknown) => void): Ends {
   const bounds = { calls: 2, weight: 8 * 1024 * 1024, line: LIMITS.waitingCalls * 65_536 }
-  const completing = async (nodes: readonly NodeCompletion[]): Promise<readonly (Completed & { leaseId: string })[]> => {
+  const completing = async (
+    nodes: readonly NodeCompletion[],
+  ): Promise<readonly (Completed & { leaseId: string })[]> => {
     const leaseId = mintId()
     return (await completeNodes(database, nodes, { leaseId, leaseMs })).map((done) => ({ ...done, leaseId }))
   }
   // Jobs end in one set; nodes of a run take its locks one by one. Apart, neither waits for the other.
-  const jobs = createJoiner({ ...bounds, size: 500, weightOf: (node: NodeCompletion) => node.output.length + 128, run: completing })
-  const nodes = createJoiner({ ...bounds, size: 200, weightOf: (node: NodeCompletion) => node.output.length + 256, run: completing })
+  const jobs = createJoiner({
+    ...bounds,
+    size: 500,
+    weightOf: (node: NodeCompletion) => node.output.length + 128,
+    run: completing,
+  })
+  const nodes = createJoiner({
+    ...bounds,
+    size: 200,
+    weightOf: (node: NodeCompletion) => node.output.length + 256,
+    run: completing,
+  })
   const failures = createJoiner({
     ...bounds,
     size: 100,

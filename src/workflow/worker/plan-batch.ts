@@ -39,7 +39,9 @@ function outputsFor(wanted: Wanted, given: readonly (readonly GivenOutput[])[]):
     const node = wanted.graph.nodes[ordinalIn(wanted.graph, name) - 1]
     if (node?.kind === 'map') {
       outputs[name] = Object.fromEntries(
-        rows.flatMap((row) => (row.itemKey === null ? [] : [[row.itemKey, settledItem(row.ok, node.onFailure, row.output, row.error)]])),
+        rows.flatMap((row) =>
+          row.itemKey === null ? [] : [[row.itemKey, settledItem(row.ok, node.onFailure, row.output, row.error)]],
+        ),
       )
     } else {
       const [row] = rows
@@ -77,9 +79,14 @@ export async function planBatch(parts: WorkerParts, held: readonly Held[]): Prom
   const wanted = held.flatMap((one) => wantedOf(parts, one) ?? [])
   const unknown = held.filter((one) => !wanted.some((known) => known.held === one))
   if (unknown.length > 0) await parts.ends.handBack(unknown.map((one) => one.node))
-  const asked = wanted.flatMap((one) => one.names.map((name) => ({ runId: one.held.node.runId, ordinal: ordinalIn(one.graph, name) })))
+  const asked = wanted.flatMap((one) =>
+    one.names.map((name) => ({ runId: one.held.node.runId, ordinal: ordinalIn(one.graph, name) })),
+  )
   const until = Math.min(...wanted.map((one) => one.held.leaseUntil))
-  const rows = await untilLeaseEnds(() => until, () => planGivens(parts.database.reader, asked))
+  const rows = await untilLeaseEnds(
+    () => until,
+    () => planGivens(parts.database.reader, asked),
+  )
   const byAsked = asked.map((): GivenOutput[] => [])
   for (const row of rows) byAsked[row.at]?.push(row)
   const plans: NodePlan[] = []
@@ -92,7 +99,10 @@ export async function planBatch(parts: WorkerParts, held: readonly Held[]): Prom
       await fail(parts, one.held, error)
     }
   }
-  await untilLeaseEnds(() => until, () => planNodes(parts.database, plans))
+  await untilLeaseEnds(
+    () => until,
+    () => planNodes(parts.database, plans),
+  )
   const nodes: readonly ClaimedNode[] = wanted.map((one) => one.held.node)
   for (const node of nodes) parts.settled(node, node.ordinal === 0, node.ordinal > 0)
 }

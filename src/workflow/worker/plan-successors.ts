@@ -38,7 +38,10 @@ export async function planSuccessors(parts: WorkerParts, node: ClaimedNode, outp
   let taking = !parts.stopping()
   for (const [ordinal, successor] of next) {
     try {
-      const givens = { input: node.runInput === null ? null : JSON.parse(node.runInput), outputs: { [own.name]: JSON.parse(output) } }
+      const givens = {
+        input: node.runInput === null ? null : JSON.parse(node.runInput),
+        outputs: { [own.name]: JSON.parse(output) },
+      }
       const planned = await planNode(graph, successor, givens)
       if (planned.outcome !== 'input') continue
       const limited = successor.limit !== null || successor.action.policy.limit !== null

@@ -70,7 +70,11 @@ export function createRegistry(given: readonly Defined[], queues: ReadonlySet<st
   for (const one of given) add(definitionIn(one))
   const served = [...actions.values()].filter((action) => queues.has(action.queue))
   // Planning first: it makes work for others.
-  const wants = [...[...graphs.keys()].map((key) => `plan:${key}`), ...codes.keys(), ...served.map((action) => action.name)]
+  const wants = [
+    ...[...graphs.keys()].map((key) => `plan:${key}`),
+    ...codes.keys(),
+    ...served.map((action) => action.name),
+  ]
 
   return {
     wants,

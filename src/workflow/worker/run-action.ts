@@ -18,18 +18,31 @@ import type { WorkerParts } from './worker-parts.ts'
 type Returned = Extract<AttemptEnd, { readonly how: 'returned' }>
 type Ended = Completed & { readonly leaseId: string }
 
-async function completeInStep(parts: WorkerParts, held: Held, returned: Returned, node: NodeCompletion): Promise<Ended | null> {
+async function completeInStep(
+  parts: WorkerParts,
+  held: Held,
+  returned: Returned,
+  node: NodeCompletion,
+): Promise<Ended | null> {
   const take = { leaseId: mintId(), leaseMs: parts.settings.leaseMs }
   try {
     // Opens it now when only `ctx` was written to.
     const step = await returned.step.open()
-    await parts.hooks.beforeCommit?.({ action: held.node.want, runId: node.runId, node: held.node.name, door: step.door })
+    await parts.hooks.beforeCommit?.({
+      action: held.node.want,
+      runId: node.runId,
+      node: held.node.name,
+      door: step.door,
+    })
     const done = completedOf(await returned.step.commit(completeCommand(node, take)))
     return { ...done, leaseId: take.leaseId }
   } catch (error) {
     if (certainlyUndone(error)) throw error
     // Not seen to end, or refused without a word of the server: the token's row knows.
-    const fate = await untilLeaseEnds(() => held.leaseUntil, () => completionOf(parts.database, node))
+    const fate = await untilLeaseEnds(
+      () => held.leaseUntil,
+      () => completionOf(parts.database, node),
+    )
     if (fate === 'done') return { ok: true, ready: [], taken: [], ended: true, leaseId: take.leaseId }
     if (fate === 'lost') return null
     throw error
@@ -43,7 +56,13 @@ async function complete(
   plans: NodeCompletion['plans'],
 ): Promise<Ended | null> {
   const { node } = held
-  const completion: NodeCompletion = { runId: node.runId, ordinal: node.ordinal, leaseId: node.leaseId, output: returned.output, plans }
+  const completion: NodeCompletion = {
+    runId: node.runId,
+    ordinal: node.ordinal,
+    leaseId: node.leaseId,
+    output: returned.output,
+    plans,
+  }
   if (returned.step.opened || returned.writes?.pending === true) {
     const done = await completeInStep(parts, held, returned, completion)
     if (done === null) return null
@@ -56,7 +75,13 @@ async function complete(
 }
 
 /** The successor that this completion took, as if it had been claimed. */
-function takenNode(parts: WorkerParts, node: ClaimedNode, ended: Ended, ordinal: number, plans: NodeCompletion['plans']): ClaimedNode | null {
+function takenNode(
+  parts: WorkerParts,
+  node: ClaimedNode,
+  ended: Ended,
+  ordinal: number,
+  plans: NodeCompletion['plans'],
+): ClaimedNode | null {
   const successor = parts.registry.graph(node.workflow, node.version)?.nodes[ordinal - 1]
   const input = plans.find((plan) => plan.ordinal === ordinal)?.input
   if (successor === undefined || input === undefined) return null
@@ -112,7 +137,10 @@ export async function runAction(parts: WorkerParts, held: Held, definition: Acti
     return fail(parts, held, error)
   }
   if (ended === null) {
-    parts.log.warn({ runId: node.runId, node: node.name }, 'the lease was lost before the end: nothing of the step was committed')
+    parts.log.warn(
+      { runId: node.runId, node: node.name },
+      'the lease was lost before the end: nothing of the step was committed',
+    )
     return undefined
   }
   // What code called makes its run go on.

@@ -40,10 +40,15 @@ function contextOf(parts: CodeParts): object {
       return stepLog(worker.log, { runId: node.runId, workflow: definition.name })
     },
     step: async (name: string, options: KeyOptions | StepWork, work?: StepWork) =>
-      typeof options === 'function' ? codeStep(parts, name, {}, options) : codeStep(parts, name, options, work ?? (() => null)),
-    call: async (name: string, action: Defined, input: unknown, options: KeyOptions = {}) => codeCall(parts, name, action, input, options),
-    run: async (name: string, workflow: Defined, input: unknown, options: KeyOptions = {}) => codeRun(parts, name, workflow, input, options),
-    sleep: async (name: string, duration: Duration, options: KeyOptions = {}) => codeSleep(parts, name, duration, options),
+      typeof options === 'function'
+        ? codeStep(parts, name, {}, options)
+        : codeStep(parts, name, options, work ?? (() => null)),
+    call: async (name: string, action: Defined, input: unknown, options: KeyOptions = {}) =>
+      codeCall(parts, name, action, input, options),
+    run: async (name: string, workflow: Defined, input: unknown, options: KeyOptions = {}) =>
+      codeRun(parts, name, workflow, input, options),
+    sleep: async (name: string, duration: Duration, options: KeyOptions = {}) =>
+      codeSleep(parts, name, duration, options),
     waitForSignal: async (name: string, options: SignalOptions = {}) => codeSignal(parts, name, options),
     all: codeAll,
     patch: async (name: string) => codePatch(parts, name),
@@ -58,7 +63,10 @@ type Outcome = { readonly output: string } | { readonly suspended: true }
 async function letGo(parts: CodeParts): Promise<Outcome> {
   const suspension = await parts.waits.stalled
   const { runId, leaseId } = parts.held.node
-  const held = await untilLeaseEnds(() => parts.held.leaseUntil, () => suspend(parts.worker.database, runId, leaseId, suspension))
+  const held = await untilLeaseEnds(
+    () => parts.held.leaseUntil,
+    () => suspend(parts.worker.database, runId, leaseId, suspension),
+  )
   if (!held) throw new LockstepError('lease_lost', 'the lease of this run was lost')
   return { suspended: true }
 }
@@ -80,13 +88,21 @@ async function toItsEnd(parts: CodeParts): Promise<Outcome> {
 function tellUnasked(parts: CodeParts): void {
   const unasked = [...parts.history.keys()].filter((name) => !parts.names.asked.has(name) && !name.startsWith('patch:'))
   if (unasked.length > 0) {
-    parts.worker.log.warn({ runId: parts.held.node.runId, steps: unasked }, 'steps are recorded that the code no longer has')
+    parts.worker.log.warn(
+      { runId: parts.held.node.runId, steps: unasked },
+      'steps are recorded that the code no longer has',
+    )
   }
 }
 
 export async function runCode(worker: WorkerParts, held: Held, definition: CodeDefinition): Promise<void> {
   const { node } = held
-  const recorded = node.fresh ? [] : await untilLeaseEnds(() => held.leaseUntil, () => runHistory(worker.database.reader, node.runId))
+  const recorded = node.fresh
+    ? []
+    : await untilLeaseEnds(
+        () => held.leaseUntil,
+        () => runHistory(worker.database.reader, node.runId),
+      )
   const controller = new AbortController()
   const parts: CodeParts = {
     worker,
@@ -97,8 +113,11 @@ export async function runCode(worker: WorkerParts, held: Held, definition: CodeD
     waits: createWaits(),
     abortSignal: () => controller.signal,
   }
-  const ended = await guarded(held, definition.policy.timeoutMs, (why) => controller.abort(why), async () =>
-    Promise.race([toItsEnd(parts), letGo(parts)]),
+  const ended = await guarded(
+    held,
+    definition.policy.timeoutMs,
+    (why) => controller.abort(why),
+    async () => Promise.race([toItsEnd(parts), letGo(parts)]),
   )
   if ('gone' in ended) {
     if (ended.gone === 'abandoned') await worker.ends.handBack([node])
@@ -115,7 +134,10 @@ export async function runCode(worker: WorkerParts, held: Held, definition: CodeD
   }
   tellUnasked(parts)
   const { runId, ordinal, leaseId } = node
-  const done = await worker.ends.complete({ runId, ordinal, leaseId, output: ended.value.output, plans: [] }, () => held.leaseUntil)
+  const done = await worker.ends.complete(
+    { runId, ordinal, leaseId, output: ended.value.output, plans: [] },
+    () => held.leaseUntil,
+  )
   if (done.ok) worker.settled(node, true, false)
   return undefined
 }

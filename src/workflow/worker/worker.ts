@@ -53,6 +53,8 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
 
   const attempts: AttemptPorts = {
     database,
+    // The lease is renewed while the handler works: the bound is its own timeout.
+    stepMs: 2_147_483_647,
     calls: ports.calls,
     log,
     borrow: async () =>
@@ -161,7 +163,13 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     pollMs: settings.pollMs,
     async claim(max, floor) {
       const since = performance.now()
-      const outcome = await claim(database, { wants: registry.wants, leaseId: mintId(), leaseMs: settings.leaseMs, max, floor })
+      const outcome = await claim(database, {
+        wants: registry.wants,
+        leaseId: mintId(),
+        leaseMs: settings.leaseMs,
+        max,
+        floor,
+      })
       hold(outcome.nodes, since)
       lastError = null
       return outcome
@@ -223,7 +231,10 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
       state,
       running: loop.running + plannings,
       waiting: loop.waiting,
-      healthy: state === 'running' && !loop.failing && performance.now() - loop.lastLookAt < settings.pollMs * 10 + settings.leaseMs,
+      healthy:
+        state === 'running' &&
+        !loop.failing &&
+        performance.now() - loop.lastLookAt < settings.pollMs * 10 + settings.leaseMs,
       lastError,
       loopLagMs: lag.worstMs,
     }),

@@ -50,7 +50,7 @@ export async function compiled(run: RunHandle<ResultOf<typeof fulfil>>, ctx: Ste
   const result = await run.result()
   const instant: string | undefined = result.charge?.at
   const item = result.ships['k']
-  const length: number = item?.ok === true ? item.value.length : 0
+  const length: number = item?.ok ? item.value.length : 0
   // @ts-expect-error a node behind `when` may be missing
   const receipt: unknown = result.charge.receipt
   const sum: ResultOf<typeof total> = { total: 1 }
