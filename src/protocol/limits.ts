@@ -27,6 +27,10 @@ export const LIMITS = {
 
   popBatch: 10_000,
   popBatchDefault: 200,
+  /** Payloads that one pop brings; its first message comes whatever its size. */
+  popBytes: 8 * 1024 * 1024,
+  /** Payloads of all the pops that one call serves. */
+  popCallBytes: 32 * 1024 * 1024,
   popPartitions: 64,
   popTimeoutMs: 60_000,
   popTimeoutDefaultMs: 30_000,

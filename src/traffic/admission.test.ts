@@ -35,3 +35,21 @@ test('a full line refuses at once and a fault frees its place', async () => {
   await assert.rejects(first, /broken/)
   assert.equal(await second, 'in')
 })
+
+test('a flood of one rank does not starve another', async () => {
+  const admission = createAdmission(1, 1_000)
+  let served = 0
+  let servedBefore = -1
+  const flood = (): Promise<void> =>
+    admission.enter(RANK.write, async () => {
+      served += 1
+      if (served < 200) void flood()
+    })
+  const first = flood()
+  const more = Array.from({ length: 20 }, flood)
+  const pop = admission.enter(RANK.pop, async () => {
+    servedBefore = served
+  })
+  await Promise.all([first, ...more, pop])
+  assert.ok(servedBefore >= 0 && servedBefore < 12, `served after ${servedBefore}`)
+})

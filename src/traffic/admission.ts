@@ -1,5 +1,5 @@
-// The one gate before the pool: at most as many calls in flight as there are connections, acks first (they free work), a
-// bounded line behind it. Past the bound a call is refused at once, so that an overload is an answer and not a pile.
+// The one gate before the pool: at most as many calls in flight as there are connections, acks first (they free work) but
+// nobody for ever last, a bounded line behind it. Past the bound a call is refused at once, so that an overload is an answer and not a pile.
 import { LockstepError } from '../protocol/errors.ts'
 
 /** Lower goes first. Health must be seen under load; acks free lanes for the others. */
@@ -14,14 +14,19 @@ export interface Admission {
 }
 
 const RANKS = Object.keys(RANK).length
+/** Every so many places go to the lowest rank that waits, so that a flood of one kind cannot starve the others. */
+const FAIR_TURN = 8
 
 export function createAdmission(places: number, line: number): Admission {
   const lines: (() => void)[][] = Array.from({ length: RANKS }, () => [])
   let running = 0
   let waiting = 0
+  let turn = 0
+  const fromBehind = lines.toReversed()
 
   function leave(): void {
-    for (const waiters of lines) {
+    turn = (turn + 1) % FAIR_TURN
+    for (const waiters of turn === 0 ? fromBehind : lines) {
       const next = waiters.shift()
       if (next) {
         waiting -= 1

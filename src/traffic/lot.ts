@@ -5,6 +5,7 @@
 // when the database said a lane becomes due, and after a growing pause in any case: the pause is the floor, the rest are hints.
 // What a look brings for a pop whose client has gone goes to the next pop of the lot, or back to the queue at once.
 import type { PopOutcome } from '../operations/pop.ts'
+import { LIMITS } from '../protocol/limits.ts'
 import type { Delivery } from '../protocol/message.ts'
 import { mintId } from '../protocol/mint-id.ts'
 import type { PopWish } from '../protocol/pop-request.ts'
@@ -12,7 +13,9 @@ import type { PopWish } from '../protocol/pop-request.ts'
 const FIRST_PAUSE_MS = 50
 const SEATS = 64
 const MESSAGES_PER_LOOK = 4_000
+/** One look at a time: a second one would find the lanes of the first locked and call that empty. One that lasts makes room. */
 const LOOKS = 2
+const LASTING_MS = 100
 const FIRST_EAGER = 4
 
 export interface Waiter {
@@ -56,6 +59,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
   const seatsAtMost = Math.max(1, Math.min(SEATS, Math.floor(MESSAGES_PER_LOOK / wish.batch)))
   let seated = 0
   let looks = 0
+  let lasting = 0
   let scheduled = false
   let rung = false
   let staged = false
@@ -99,16 +103,20 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     if (parked.size > 0) schedule()
   }
 
+  function hasRoom(): boolean {
+    return looks === lasting && looks < LOOKS
+  }
+
   // One turn later, so that all pops read in this turn share the look.
   function schedule(): void {
-    if (scheduled || looks >= LOOKS || closed) return
+    if (scheduled || !hasRoom() || closed) return
     scheduled = true
     setImmediate(start)
   }
 
   function start(): void {
     scheduled = false
-    if (closed || looks >= LOOKS) return
+    if (closed || !hasRoom()) return
     const seats = takeSeats()
     if (seats.length === 0) return
     if (timer) clearTimeout(timer)
@@ -116,7 +124,6 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     looks += 1
     seated += seats.length
     void look(seats)
-    if (fresh.size > 0) schedule()
   }
 
   /** Parked ones first, as they wait longest, and only so many as may find something; then the fresh ones. */
@@ -142,11 +149,19 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     const leaseIds = seats.map(() => mintId())
     const waitStaged = staged
     staged = false
+    let lasts = false
+    const clock = setTimeout(() => {
+      lasts = true
+      lasting += 1
+      if (fresh.size > 0 || rung) schedule()
+    }, LASTING_MS)
     try {
       hand(seats, leaseIds, await ports.look(leaseIds, waitStaged), waitStaged)
     } catch (error) {
       faulted(seats, error)
     }
+    clearTimeout(clock)
+    if (lasts) lasting -= 1
     looks -= 1
     seated -= seats.length
     proceed()
@@ -173,7 +188,10 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
         finish(waiter, messages)
       } else if (!wish.autoAck) ports.handBack(leaseIds[index] ?? '')
     }
-    const lookAgain = outcome.again === 'backfill' || (outcome.again === 'staged' && !waited)
+    const lookAgain =
+      outcome.again === 'backfill' ||
+      (outcome.again === 'staged' && !waited) ||
+      (found.length > 0 && empty.length > 0 && wasCut(outcome))
     if (outcome.again === 'staged') staged = true
     for (const waiter of empty) reseat(waiter, lookAgain)
     eager = found.length >= seats.length ? Math.min(SEATS, eager * 2) : Math.max(FIRST_EAGER, found.length + 1)
@@ -253,6 +271,13 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
       return parked.size
     },
   }
+}
+
+/** The bytes of the call may have run out before all its pops were served. A character is three bytes at most. */
+function wasCut(outcome: PopOutcome): boolean {
+  let characters = 0
+  for (const messages of outcome.answers) for (const { payload } of messages) characters += payload.length
+  return characters * 3 >= LIMITS.popCallBytes
 }
 
 function firstOf(waiters: ReadonlySet<Waiter>): Waiter | null {

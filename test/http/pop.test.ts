@@ -271,6 +271,25 @@ test('a pop through another broker is woken by a hint', async (t) => {
   assert.ok(performance.now() - pushedAt < 900)
 })
 
+test('a pop brings eight megabytes at most, however many messages it asks for, and all pops are served in turn', async (t) => {
+  const { post, pop } = await serve(t)
+  const payload = JSON.stringify('x'.repeat(2 * 1024 * 1024 - 2))
+  for (let i = 0; i < 24; i += 4) {
+    const items = [0, 1, 2, 3].map((k) => `{"queue":"q","partition":"p${i + k}","payload":${payload}}`)
+    assert.equal((await post('/api/v1/push', `{"items":[${items.join(',')}]}`)).status, 201)
+  }
+  const one = await pop('q', 'consumerGroup=one&batch=100&partitions=64')
+  assert.equal(one.json.messages.length, 4)
+  const huge = `{"queue":"single","payload":${JSON.stringify('y'.repeat(10 * 1024 * 1024))}}`
+  await post('/api/v1/push', `{"items":[${huge},${huge}]}`)
+  assert.equal((await pop('single', 'consumerGroup=g')).json.messages.length, 1)
+  const pops = await Promise.all(Array.from({ length: 6 }, () => pop('q', 'consumerGroup=g&batch=100&partitions=64')))
+  assert.deepEqual(
+    pops.map(({ status, json }) => (status === 200 ? json.messages.length : 0)),
+    [4, 4, 4, 4, 4, 4],
+  )
+})
+
 test('a discovery pop takes every matching queue by priority under one lease', async (t) => {
   const { post, push, get } = await serve(t)
   await post('/api/v1/configure', { queue: 'low', namespace: 'shop', options: { priority: 1 } })

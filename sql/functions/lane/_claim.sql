@@ -1,8 +1,9 @@
--- purpose: visits lanes worth visiting, judges each under its lock and leases what is ripe to the waiting pops in turn
+-- purpose: visits lanes worth visiting, judges each under its lock and leases what is ripe to the waiting pops in turn,
+--   within the bytes of a pop and of the call
 -- locks in order: lane (SKIP LOCKED), then partition (SKIP LOCKED) to clear the drained ones
 -- raises: nothing
 -- idempotent how: a lane is leased once; what is not ripe is put back at its own instant
--- index used: lane_due, lane_pkey, partition_pkey
+-- index used: lane_due, lane_pkey, partition_pkey, message_pkey
 create or replace function lockstep._claim(
   p_queue queue, p_group consumer_group, p_partition_id bigint, p_floor timestamptz, p_now timestamptz, p_lease_id text[],
   p_batch int, p_partitions int, p_lease interval, p_auto_ack boolean) returns lockstep._claims
@@ -20,6 +21,10 @@ declare
   v_head bigint;
   v_start bigint;
   v_count bigint;
+  v_fit bigint;
+  v_bytes bigint;
+  v_room bigint := 8 * 1024 * 1024; -- LIMITS.popBytes
+  v_call_room bigint := 32 * 1024 * 1024; -- LIMITS.popCallBytes
   v_drained bigint[] := '{}';
   v_floor timestamptz := p_floor;
 begin
@@ -63,6 +68,24 @@ begin
          where l.queue_id = p_queue.id and l.group_id = p_group.id and l.partition_id = v_lane.partition_id;
         continue;
       end if;
+      -- Only so many bytes are held in memory at a time; the first message of a pop goes whatever its size.
+      if v_count = 1 then
+        select octet_length(m.payload) into v_bytes from message m
+         where m.queue_id = p_queue.id and m.partition_id = v_lane.partition_id and m."offset" = v_lane.committed;
+      else
+        select count(*), sum(f.bytes) into v_fit, v_bytes
+          from (select octet_length(m.payload) as bytes, sum(octet_length(m.payload)) over (order by m."offset") as upto
+                  from message m
+                 where m.queue_id = p_queue.id and m.partition_id = v_lane.partition_id and m."offset" >= v_lane.committed
+                 order by m."offset" limit v_count) f
+         where f.upto - f.bytes < v_room;
+        if v_fit < v_count then
+          v_count := greatest(v_fit, 1);
+          v_left := v_count;
+        end if;
+      end if;
+      v_room := v_room - coalesce(v_bytes, 0);
+      v_call_room := v_call_room - coalesce(v_bytes, 0);
       v_out.request := v_out.request || v_request;
       v_out.partition_id := v_out.partition_id || v_lane.partition_id;
       v_out.first := v_out.first || v_lane.committed;
@@ -86,14 +109,15 @@ begin
       end if;
       v_left := v_left - v_count;
       v_used := v_used + 1;
-      if v_left = 0 or v_used = p_partitions then
+      if v_left = 0 or v_used = p_partitions or v_room <= 0 then
         v_request := v_request + 1;
         v_used := 0;
         v_left := p_batch;
-        exit when v_request > cardinality(p_lease_id);
+        v_room := 8 * 1024 * 1024; -- LIMITS.popBytes
+        exit when v_request > cardinality(p_lease_id) or v_call_room <= 0;
       end if;
     end loop;
-    exit when v_seen < v_limit or v_request > cardinality(p_lease_id) or p_partition_id is not null;
+    exit when v_seen < v_limit or v_request > cardinality(p_lease_id) or v_call_room <= 0 or p_partition_id is not null;
   end loop;
   if cardinality(v_drained) > 0 then
     perform lockstep._clear(p_queue.id, p_group.id, v_drained);

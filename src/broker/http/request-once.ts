@@ -7,6 +7,7 @@ import { closeRequest } from '../../operations/close-request.ts'
 import { openRequest } from '../../operations/open-request.ts'
 import { refuse, root } from '../../protocol/check.ts'
 import { requestIdText } from '../../protocol/names.ts'
+import { RANK } from '../../traffic/admission.ts'
 import type { Call } from './route.ts'
 
 /** The request's id: of the body, or of the Idempotency-Key header; the two may not differ. */
@@ -38,14 +39,17 @@ class RolledBack {
 
 export async function once(call: Call, id: string, work: (db: Executor) => Promise<Outcome>): Promise<string> {
   try {
-    return await transaction(call.parts.database, async (db) => {
-      const { recorded } = await openRequest(db, id, bodyHash(call))
-      if (recorded !== null) return recorded
-      const { answer, commit } = await work(db)
-      if (!commit) throw new RolledBack(answer)
-      await closeRequest(db, id, answer)
-      return answer
-    })
+    const { database, traffic } = call.parts
+    return await traffic.admission.enter(RANK.write, () =>
+      transaction(database, async (db) => {
+        const { recorded } = await openRequest(db, id, bodyHash(call))
+        if (recorded !== null) return recorded
+        const { answer, commit } = await work(db)
+        if (!commit) throw new RolledBack(answer)
+        await closeRequest(db, id, answer)
+        return answer
+      }),
+    )
   } catch (error) {
     if (error instanceof RolledBack) return error.answer
     throw error
