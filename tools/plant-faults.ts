@@ -1,5 +1,6 @@
 // Breaks the laws on purpose, one fault at a time in a copy of the built checkout, and demands that the named test fails for
-// it. A rig that does not notice a fault is not ready. Use: node .build/tools/plant-faults.js [words of a fault …]
+// it. A rig that does not notice a fault is not ready. Use: node .build/tools/plant-faults.js
+// ['words of a fault' …]
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +19,11 @@ type End = 'passed' | 'failed' | 'broken'
 process.exitCode = await plantAll()
 
 async function plantAll(): Promise<number> {
-  const faults = PLANTED.filter(({ what, law }) => wanted.every((word) => `law ${law} ${what}`.includes(word)))
+  const faults = PLANTED.filter(
+    ({ what, law }) => wanted.length === 0 || wanted.some((words) => `law ${law}: ${what}`.includes(words)),
+  )
   if (faults.length === 0) {
-    console.error(`no planted fault has the words ${wanted.join(' ')}`)
+    console.error(`no planted fault has the words ${wanted.join(', ')}`)
     return 1
   }
   mkdirSync(copy, { recursive: true })

@@ -87,7 +87,8 @@ function stepResult(operation: StepOperation, done: Done | undefined): StepResul
       type: 'push',
       status: status === 'duplicate' ? 'duplicate' : 'queued',
       messageId,
-      transactionId: operation.item.transactionId ?? operation.item.messageId,
+      // A minted one is the message's own id, also when an earlier call minted it.
+      transactionId: operation.item.transactionId ?? messageId,
       offset,
       conflict: false,
       error: null,

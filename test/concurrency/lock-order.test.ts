@@ -9,7 +9,7 @@ import { transactionIn } from '../../src/operations/transaction-in.ts'
 import { transaction } from '../../src/operations/transaction.ts'
 import type { Delivery } from '../../src/protocol/message.ts'
 import { createTestDatabase, type TestDatabase } from '../../src/testing/database.ts'
-import { openActor, type Outcome } from '../kit/actor.ts'
+import { openActor, type Actor, type Outcome } from '../kit/actor.ts'
 import { drain } from '../kit/drain.ts'
 import { interleave, type Specification, type Step } from '../kit/interleave.ts'
 import { quiet } from '../kit/quiet.ts'
@@ -150,8 +150,55 @@ test("an ack that is refused in a user's open transaction holds no lane against 
     const acks = past.map((one) => ackOf(one, 'completed', { leaseId }))
     assert.equal((await transactionIn(user.door, stepOf({ acks }))).success, false)
   }
+  const [plain] = await user.sql(`select success from lockstep.ack($1, 0, $2, 'g')`, [
+    past[0]?.partitionId ?? '',
+    past[0]?.leaseId ?? '',
+  ])
+  assert.deepEqual(plain, ['f'])
   const pushed = pusher.hand(() => push(pusher.db, [item('orders', 'p', 'second')]))
-  assert.deepEqual(await quiet(own, [pusher]), [])
+  assert.deepEqual(await names(quiet(own, [pusher])), [])
   assert.ok('value' in (await pushed))
   await user.sql('rollback')
 })
+
+test('two open transactions that each ack another partition of one lease do not wait for each other', async (t) => {
+  const own = await createTestDatabase(t)
+  await push(own.database, [item('orders', 'p1', 'm'), item('orders', 'p2', 'm'), item('orders', 'p3', 'm')])
+  const leased = (await pop(own.database, popOf('orders', 'g'))).answers.flat()
+  assert.equal(new Set(leased.map((one) => one.leaseId)).size, 1)
+  const users = [await openActor(own, 'first'), await openActor(own, 'second'), await openActor(own, 'third')]
+  for (const [at, user] of users.entries()) {
+    const one = leased[at]
+    assert.ok(one)
+    await user.sql('begin')
+    const done = user.hand(() =>
+      at < 2
+        ? transactionIn(user.door, stepOf({ acks: [ackOf(one)] }))
+        : user.sql(`select success from lockstep.ack($1, $2, $3, 'g')`, [one.partitionId, '0', one.leaseId]),
+    )
+    assert.deepEqual(await names(quiet(own, users)), [])
+    assert.ok('value' in (await done))
+  }
+  for (const user of users) await user.sql('commit')
+  assert.deepEqual(await drain(own, 'orders', 'g'), [])
+})
+
+test('acks of two groups on two partitions hold the two lanes they name and no other', async (t) => {
+  const own = await createTestDatabase(t)
+  await push(own.database, [item('q', 'p1', 'm'), item('q', 'p2', 'm')])
+  const [one] = (await pop(own.database, popOf('q', 'g', { partition: 'p1' }))).answers.flat()
+  const [other] = (await pop(own.database, popOf('q', 'h', { partition: 'p2' }))).answers.flat()
+  assert.ok(one && other)
+  const acker = await openActor(own, 'acker')
+  await acker.sql('begin')
+  await ack(acker.db, [[ackOf(one)], [ackOf(other)]])
+  const got = await Promise.all(['g', 'h'].map((group) => drain(own, 'q', group)))
+  assert.deepEqual(
+    got.flat().map((each) => `${each.consumerGroup} ${each.partition}`),
+    ['g p2', 'h p1'],
+  )
+  await acker.sql('commit')
+})
+
+const names = async (blocked: Promise<readonly Actor[]>): Promise<readonly string[]> =>
+  (await blocked).map((one) => one.name)

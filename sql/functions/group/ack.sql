@@ -29,7 +29,7 @@ begin
   end if;
   v_queue_id := array[left(p_partition_id, -12)::int];
   v_partition_id := array[right(p_partition_id, 12)::bigint];
-  perform lockstep._lock_lanes(v_queue_id, v_partition_id, array[p_group]);
+  perform lockstep._lock_lanes(l.queue_id, l.partition_id, l.grp) from lockstep._leased_lanes(array[p_lease_id], v_partition_id) l;
   v_now := lockstep.clock();
   v_judged := lockstep._judge_step_acks(v_queue_id, v_partition_id, array[p_group], array[p_lease_id], array[null::text],
     array[p_offset], array[p_status], false, v_now);

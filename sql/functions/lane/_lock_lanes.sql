@@ -11,6 +11,7 @@ declare
   v_queue_id int;
   v_partitions bigint[];
   v_groups int[];
+  v_crossed boolean;
   v_now timestamptz;
 begin
   foreach v_queue_id in array array(select distinct u from unnest(p_queue_id) u order by u) loop
@@ -31,8 +32,11 @@ begin
          order by n.partition_id, n.group_id
         on conflict do nothing;
     end if;
+    -- Of several groups only the lanes that are named: whoever pops another one must find it free.
+    v_crossed := v_groups[1] <> any (v_groups);
     perform 1 from lane l
       where l.queue_id = v_queue_id and l.group_id = any (v_groups) and l.partition_id = any (v_partitions)
+        and (not v_crossed or (l.group_id, l.partition_id) in (select n.g, n.p from unnest(v_groups, v_partitions) n(g, p)))
       order by l.partition_id, l.group_id
         for no key update;
   end loop;

@@ -61,7 +61,7 @@ begin
            array_fill(null::bigint, array[cardinality(p_push_queue)]) as partition_id into v_target;
   end if;
   if not p_own and cardinality(p_ack_queue) > 0 then
-    perform lockstep._lock_lanes(l.queue_id, l.partition_id, l.grp) from lockstep._leased_lanes(p_ack_lease) l;
+    perform lockstep._lock_lanes(l.queue_id, l.partition_id, l.grp) from lockstep._leased_lanes(p_ack_lease, p_ack_partition) l;
   elsif cardinality(p_push_queue) = 0 and cardinality(p_ack_queue) > 0 then
     perform lockstep._lock_lanes(p_ack_queue, p_ack_partition, p_ack_group);
   end if;
