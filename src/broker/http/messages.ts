@@ -1,10 +1,14 @@
-// One message by its address, with what each group made of it.
+// Messages looked up: one by its address with what each group made of it, or a list of those that are kept.
 import { findMessage } from '../../operations/find-message.ts'
-import { root } from '../../protocol/check.ts'
-import type { FoundMessage } from '../../protocol/found-message.ts'
+import { listMessages } from '../../operations/list-messages.ts'
+import { integerText, oneOf, optional, readFields, root } from '../../protocol/check.ts'
+import type { FoundMessage, ListedMessage } from '../../protocol/found-message.ts'
+import { LIMITS } from '../../protocol/limits.ts'
 import { QUEUE_MODE } from '../../protocol/message.ts'
-import { transactionIdText } from '../../protocol/names.ts'
+import { namespaceName, partitionName, queueName, transactionIdText } from '../../protocol/names.ts'
+import { instant } from '../../protocol/pop-request.ts'
 import { reading } from './read-call.ts'
+import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -49,7 +53,60 @@ function messageText(found: FoundMessage): string {
   return `${head.slice(0, -1)},"data":${found.payload},"payload":${found.payload}}`
 }
 
+const LIST_QUERY = {
+  queue: optional(queueName, null),
+  partition: optional(partitionName, null),
+  namespace: optional(namespaceName, null),
+  ns: optional(namespaceName, null),
+  task: optional(namespaceName, null),
+  status: optional(oneOf('pending', 'processing', 'completed', 'dead_letter'), null),
+  from: optional(instant, null),
+  to: optional(instant, null),
+  limit: optional(integerText(1, LIMITS.listLimit), 200),
+  offset: optional(integerText(0, LIMITS.listLimit * 1_000), 0),
+} as const
+
+async function list(call: Call): Promise<Answer> {
+  const { ns, offset: skip, ...filter } = readFields(LIST_QUERY, readQuery(call.queryText), root())
+  const namespace = filter.namespace ?? ns
+  const messages = await reading(call, (db) => listMessages(db, { ...filter, namespace, skip }))
+  return json(`{"messages":[${messages.map(listedText).join(',')}],"total":${messages.length}}`)
+}
+
+function listedText({ payload, ...message }: ListedMessage): string {
+  const head = JSON.stringify({
+    id: message.id,
+    transactionId: message.transactionId,
+    partitionId: message.partitionId,
+    queuePath: `${message.queue}/${message.partition}`,
+    queue: message.queue,
+    partition: message.partition,
+    namespace: message.namespace,
+    task: message.task,
+    status: message.status,
+    offset: message.offset,
+    traceId: message.traceId,
+    producerSub: message.producerSub,
+    payloadAvailable: true,
+    createdAt: message.createdAt,
+  })
+  return `${head.slice(0, -1)},"data":${payload},"payload":${payload}}`
+}
+
 export const messageRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/messages',
+    access: 'read-only',
+    rank: 'B',
+    changes: false,
+    about: 'Kept messages, newest first.',
+    query: LIST_QUERY,
+    answers: {
+      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queuePath":"…","queue":"…","partition":"…","namespace":"…","task":"…","status":"pending","offset":0,"createdAt":"…","data":…,"payload":…}],"total":1}',
+    },
+    handle: list,
+  },
   {
     method: 'GET',
     path: '/api/v1/messages/:partitionId/:transactionId',

@@ -1,14 +1,17 @@
 // The one table of routes. What is served, its reference page and its metrics are made from these rows.
 import { ackRoutes } from './ack.ts'
 import { consumerGroupRoutes } from './consumer-groups.ts'
+import { deadLetterMoveRoutes } from './dead-letter-moves.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { discoveryRoutes } from './pop-matching.ts'
+import { groupReadRoutes } from './group-reads.ts'
 import { healthRoutes } from './health.ts'
 import { kvRoutes } from './kv.ts'
 import { leaseRoutes } from './lease.ts'
 import { messageRoutes } from './messages.ts'
 import { popRoutes } from './pop.ts'
 import { pushRoutes } from './push.ts'
+import { queueReadRoutes } from './queue-reads.ts'
 import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
 import { runRoutes } from './runs.ts'
@@ -18,6 +21,7 @@ import { transactionRoutes } from './transaction.ts'
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...queueRoutes,
+  ...queueReadRoutes,
   ...pushRoutes,
   ...popRoutes,
   ...discoveryRoutes,
@@ -26,8 +30,10 @@ export const ROUTES: readonly Route[] = [
   ...transactionRoutes,
   ...kvRoutes,
   ...deadLetterRoutes,
+  ...deadLetterMoveRoutes,
   ...messageRoutes,
   ...consumerGroupRoutes,
+  ...groupReadRoutes,
   ...runRoutes,
   ...taskRoutes,
 ]
