@@ -26,6 +26,11 @@ export const SETTINGS = {
     'false',
     'This build has no authentication: it listens beyond loopback only when this is `true`.',
   ),
+  LOCKSTEP_HOST_NAMES: setting(
+    optional(text({ min: 1, max: 4_096 }), null),
+    '',
+    'Names besides localhost under which clients reach a broker that listens on loopback, separated by commas. Requests for other names are refused: a web page may have pointed its own name here.',
+  ),
   LOCKSTEP_CONNECTIONS: setting(
     optional(integerText(2, 200), LIMITS.poolConnections),
     String(LIMITS.poolConnections),
@@ -59,6 +64,15 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 }
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/
+
+/** Whether a Host header names this broker: one that listens on loopback is called localhost, by address, or as it was told. */
+export function answersTo(names: readonly string[]): (host: string) => boolean {
+  const own = new Set(names.map((name) => name.trim().toLowerCase()))
+  return (host) => {
+    const name = host.replace(/:\d+$/, '').toLowerCase()
+    return LOOPBACK.test(name) || own.has(name)
+  }
+}
 
 /** Refuses an address that others can reach, as long as there is no authentication to stop them. */
 export function demandLoopback(host: string, allowOpen: boolean): void {

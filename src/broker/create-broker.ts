@@ -15,7 +15,7 @@ import type { Hints } from '../traffic/hints.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createTraffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
-import { demandLoopback } from './config.ts'
+import { answersTo, demandLoopback } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
 import { createRequestDesk } from './http/handle-request.ts'
 import type { RequestDesk } from './http/handle-request.ts'
@@ -38,6 +38,8 @@ export interface BrokerOptions {
   readonly port?: number
   /** Listen beyond loopback although there is no authentication. */
   readonly allowOpen?: boolean
+  /** Names besides localhost under which clients reach a broker that listens on loopback. */
+  readonly hostNames?: readonly string[]
   readonly defaultSubscriptionMode?: 'all' | 'new'
   readonly requireLease?: boolean
   /** Whether this process takes part in the database's upkeep; default true. */
@@ -142,6 +144,7 @@ export function createBroker(options: BrokerOptions): Broker {
       logger,
       version: packageVersion(),
       defaultMode: options.defaultSubscriptionMode ?? 'new',
+      answersTo: options.allowOpen === true ? null : answersTo([host, ...(options.hostNames ?? [])]),
       requireLease: options.requireLease ?? false,
     }
     const desk = createRequestDesk(parts, ROUTES, bodies)

@@ -16,6 +16,8 @@ export interface BrokerParts {
   readonly version: string
   /** Where a group that names no mode begins. */
   readonly defaultMode: 'all' | 'new'
+  /** Whether a Host header names this broker; null where others reach it under any name. */
+  readonly answersTo: ((host: string) => boolean) | null
   /** Refuse acks without a lease on every queue. */
   readonly requireLease: boolean
 }

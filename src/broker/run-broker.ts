@@ -28,6 +28,7 @@ export async function runBroker(options: RunOptions = {}): Promise<Broker> {
     host: settings.HOST,
     port: options.port ?? settings.PORT,
     allowOpen: settings.LOCKSTEP_ALLOW_OPEN,
+    hostNames: settings.LOCKSTEP_HOST_NAMES?.split(',') ?? [],
     defaultSubscriptionMode: settings.DEFAULT_SUBSCRIPTION_MODE,
     requireLease: settings.LOCKSTEP_REQUIRE_LEASE,
     drainMs: settings.LOCKSTEP_DRAIN_MS,

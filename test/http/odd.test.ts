@@ -69,6 +69,26 @@ test('a page of another origin may not change anything, not even by a pop', asyn
   assert.equal((await send('POST', '/api/v1/push', PUSH, { origin: url })).status, 201)
 })
 
+test('a page whose name was pointed at localhost gets nothing, not even a read', async (t) => {
+  const { url, get, send } = await serve(t, { hostNames: ['broker.internal'] })
+  const port = new URL(url).port
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    `localhost.evil.example:${port}`,
+    '127.0.0.1.evil.example',
+  ]) {
+    const headers = { host, origin: `http://${host}` }
+    assert.equal((await send('POST', '/api/v1/push', PUSH, headers)).status, 403, host)
+    assert.equal((await send('GET', '/api/v1/dlq', undefined, { host })).status, 403, host)
+    assert.equal((await send('GET', '/api/v1/pop/queue/q', undefined, { host })).status, 403, host)
+  }
+  for (const host of [`localhost:${port}`, 'LOCALHOST', `[::1]:${port}`, `127.0.0.2:${port}`, 'broker.internal:80']) {
+    assert.equal((await send('GET', '/health', undefined, { host })).status, 200, host)
+  }
+  assert.equal((await get('/health')).status, 200)
+})
+
 test('bodies that are not JSON by their type, or compressed, are refused', async (t) => {
   const { send } = await serve(t)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'json']) {
@@ -84,7 +104,7 @@ test('bodies that are not JSON by their type, or compressed, are refused', async
   const { hostname, port } = new URL((await serve(t)).url)
   const bare = await raw(
     `http://${hostname}:${port}`,
-    `POST /api/v1/push HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${PUSH.length}\r\n\r\n${PUSH}`,
+    `POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${PUSH.length}\r\n\r\n${PUSH}`,
   )
   assert.match(bare, /^HTTP\/1\.1 201/)
 })
@@ -164,7 +184,7 @@ test('half-sent headers do not hold others up, and large ones are refused', asyn
   assert.ok(performance.now() - startedAt < 10_000)
   clearInterval(drip)
   for (const socket of slow) socket.destroy()
-  const large = await raw(url, `GET /health HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`)
+  const large = await raw(url, `GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`)
   assert.match(large, /^HTTP\/1\.1 431/)
 })
 
@@ -173,16 +193,16 @@ test('requests that are no HTTP, or end in the middle, cost nothing but their co
   for (const bytes of [
     'GARBAGE\r\n\r\n',
     'GET /health HTTP/9.9\r\n\r\n',
-    'POST /api/v1/push HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    'POST /api/v1/push HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n',
-    'GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n',
+    'POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n',
+    'GET /\0 HTTP/1.1\r\nHost: localhost\r\n\r\n',
   ]) {
     const text = await raw(url, bytes)
     assert.match(text, /^HTTP\/1\.1 400/, bytes)
   }
   const cut = await dial(url)
   cut.write(
-    'POST /api/v1/push HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"items"',
+    'POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"items"',
   )
   await new Promise((resolve) => setTimeout(resolve, 50))
   cut.destroy()
@@ -235,7 +255,7 @@ test('bodies being read are bounded all together: past the bound 429, and small 
   const large = await dial(url)
   large.on('data', () => {})
   large.write(
-    `POST /api/v1/push HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${64 * 1024 * 1024}\r\n\r\n{`,
+    `POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${64 * 1024 * 1024}\r\n\r\n{`,
   )
   const bytes = async (): Promise<number> =>
     Number(/\nlockstep_body_bytes (\d+)/.exec((await get('/metrics/prometheus')).text)?.[1])
@@ -252,7 +272,9 @@ test('hundreds of parked polls on few connections leave other calls quick', asyn
   const polls = await Promise.all(Array.from({ length: 600 }, () => dial(url)))
   for (const [i, socket] of polls.entries()) {
     socket.on('data', () => {})
-    socket.write(`GET /api/v1/pop/queue/q${i % 3}?wait=true&timeout=60000&consumerGroup=g HTTP/1.1\r\nHost: x\r\n\r\n`)
+    socket.write(
+      `GET /api/v1/pop/queue/q${i % 3}?wait=true&timeout=60000&consumerGroup=g HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    )
   }
   await waitFor('all to park', async () =>
     /\nlockstep_parked_polls 600\n/.test((await get('/metrics/prometheus')).text),

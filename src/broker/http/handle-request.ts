@@ -113,7 +113,7 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
       ;({ route, params } = match)
       label = `${route.method} ${route.path}`
       if (draining && route.access !== 'public') throw new LockstepError('draining', 'this broker is shutting down')
-      guard(request, route)
+      guard(request, route, parts.answersTo)
     } catch (error) {
       if (hasBody(request)) refuseBody(faultFor(error))
       else fail(error)
