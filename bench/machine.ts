@@ -1,7 +1,7 @@
 // What the figures were measured on: processor, cores, memory, how long one durable write takes, versions, commit.
 import { execFileSync } from 'node:child_process'
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import { availableParallelism, cpus, release, totalmem } from 'node:os'
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 export interface Machine {
@@ -11,6 +11,8 @@ export interface Machine {
   readonly system: string
   readonly node: string
   readonly fsyncMicroseconds: number
+  /** Processes that wanted a core over the minute before: what else ran here. */
+  readonly loadBefore: number
   readonly commit: string
   readonly changed: boolean
 }
@@ -24,6 +26,7 @@ export function describeMachine(root: string, folder: string): Machine {
     system: `${process.platform} ${release()}`,
     node: process.version,
     fsyncMicroseconds: fsyncTime(folder),
+    loadBefore: loadavg()[0] ?? Number.NaN,
     commit: git(root, ['rev-parse', '--short', 'HEAD']),
     changed: git(root, ['status', '--porcelain', '--', 'src', 'sql', 'bench']) !== '',
   }

@@ -29,7 +29,7 @@ export function report(head: ReportHead, measured: readonly Measured[]): string 
   const table = [HEAD, HEAD.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
   return `# Speed, ${head.date}, commit ${machine.commit}${machine.changed ? ' with changes not committed' : ''}
 
-- machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}; one durable write of 8 KiB (fdatasync): ${machine.fsyncMicroseconds} µs
+- machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}; one durable write of 8 KiB (fdatasync): ${machine.fsyncMicroseconds} µs; load average before the run ${machine.loadBefore.toFixed(1)}${machine.loadBefore > 1 ? ' (**other work ran on these cores**)' : ''}
 - Node ${machine.node}, PostgreSQL ${head.postgres}, ${Object.entries(head.settings)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}
