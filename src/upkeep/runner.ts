@@ -3,10 +3,12 @@
 import type { Executor } from '../db/executor.ts'
 import { expireKv } from './expire-kv.ts'
 import { expireRequests } from './expire-requests.ts'
+import { fireSchedules } from './fire-schedules.ts'
 import type { Job } from './job.ts'
 import { placeStaged } from './place-staged.ts'
 import { removeLanes } from './remove-lanes.ts'
 import { removeQueues } from './remove-queues.ts'
+import { removeSlots } from './remove-slots.ts'
 
 /** One step of a job, for metrics and the log. */
 export interface UpkeepReport {
@@ -86,7 +88,15 @@ export class Upkeep {
 }
 
 export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
-  return [placeStaged(onPlaced), expireKv(), expireRequests(), removeQueues(), removeLanes()]
+  return [
+    placeStaged(onPlaced),
+    fireSchedules(),
+    expireKv(),
+    expireRequests(),
+    removeQueues(),
+    removeLanes(),
+    removeSlots(),
+  ]
 }
 
 function earliest(plan: readonly Planned[]): Planned {

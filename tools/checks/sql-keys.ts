@@ -22,6 +22,8 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   signal: 'run_id',
   run_key: 'workflow',
   run_limit: 'want',
+  schedule: null,
+  schedule_slot: 'schedule',
   migration: null,
 }
 

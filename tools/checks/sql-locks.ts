@@ -18,10 +18,12 @@ export const FOR_UPDATE_ALLOWED: Readonly<Record<string, string>> = {
   'sql/functions/queue/purge_dead_letters.sql': 'the rows are deleted',
   'sql/functions/queue/redrive_dead_letter.sql': 'the row is deleted',
   'sql/functions/queue/redrive_dead_letters.sql': 'the rows are deleted',
+  'sql/functions/schedule/remove_slots.sql': 'the rows are deleted',
 }
 
 /** Where a locking statement may span runs, and why. */
 export const MANY_ALLOWED: Readonly<Record<string, string>> = {
+  'sql/functions/schedule/remove_slots.sql': 'old slots of any schedule; SKIP LOCKED, so it waits for nobody',
   'sql/functions/run/_claim_ready.sql':
     'a claim takes what is due, whosever run it is; SKIP LOCKED, so it waits for nobody',
   'sql/functions/run/_claim_limited.sql': 'the same, under the limit that it holds',
