@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import type { ClientRequest } from 'node:http'
 import { test } from 'node:test'
 import { createBroker } from '../../src/broker/create-broker.ts'
+import type { LogFields } from '../../src/broker/logger.ts'
 import { administer, createTestDatabase } from '../../src/testing/database.ts'
 import { startProxy } from '../../src/testing/proxy.ts'
 import { waitFor } from '../../src/testing/sessions.ts'
@@ -234,6 +235,34 @@ test('while PostgreSQL is away health is red and calls are 503; it recovers by i
   const healed = await exchange(address, 'POST', '/api/v1/push', '{"items":[{"queue":"q","payload":1}]}')
   assert.equal(healed.status, 201)
   assert.equal((await parked).status, 200)
+})
+
+test('an outage under load is told a few times a second and counted, not repeated for every request', async (t) => {
+  const db = await createTestDatabase(t)
+  const proxy = await startProxy(db.connectionString)
+  const events: { readonly event: string; readonly fields: LogFields }[] = []
+  const logger = { info() {}, error: (event: string, fields: LogFields = {}) => events.push({ event, fields }) }
+  const broker = createBroker({
+    connectionString: proxy.connectionString,
+    port: 0,
+    connections: 4,
+    logger,
+    upkeep: false,
+  })
+  await broker.start()
+  t.after(() => broker.stop())
+  await proxy.stop()
+  const push = (): Promise<unknown> =>
+    exchange(broker.address, 'POST', '/api/v1/push', '{"items":[{"queue":"q","payload":"secret"}]}')
+  await Promise.all(Array.from({ length: 80 }, push))
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  await push()
+  const failed = events.filter(({ event }) => event === 'request failed')
+  const counted = events.find(({ event }) => event === 'further requests failed')
+  assert.ok(failed.length >= 1 && failed.length <= 61, `${failed.length} lines`)
+  assert.ok(Number(counted?.fields['count']) > 0)
+  assert.equal(failed[0]?.fields['code'], 'unavailable')
+  assert.ok(!JSON.stringify(events).includes('secret'), 'no payload in the log')
 })
 
 test('a broker starts before PostgreSQL answers, and refuses a database without the schema', async (t) => {

@@ -23,6 +23,7 @@ export interface RequestDesk {
 const EMPTY = Buffer.alloc(0)
 /** After a body was refused half-read: time for the client to hear the answer before the connection is cut. */
 const LINGER_MS = 1_000
+const TOLD_PER_SECOND = 20
 
 export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], bodies: BodyReader): RequestDesk {
   const find = compileRoutes(routes)
@@ -135,7 +136,24 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
     for (const resolve of settled) resolve()
   }
 
+  // An outage under load must not become a flood of the same line: past the budget of a second, faults are only counted.
+  let toldSecond = 0
+  let told = 0
+  let untold = 0
+
   function tell(fault: LockstepError, route: string, requestId: string): void {
+    const second = Math.floor(performance.now() / 1000)
+    if (second !== toldSecond) {
+      if (untold > 0) parts.logger.error('further requests failed', { count: untold })
+      toldSecond = second
+      told = 0
+      untold = 0
+    }
+    if (told >= TOLD_PER_SECOND) {
+      untold += 1
+      return
+    }
+    told += 1
     const cause = fault.cause instanceof Error ? fault.cause : fault
     parts.logger.error('request failed', {
       requestId,
