@@ -70,7 +70,8 @@ export function residentBytes(pid: number): number {
 export function cpuSeconds(pid: number): number {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-    return [String(pid), ...children].filter((one) => one !== '').reduce((sum, one) => sum + ownCpuSeconds(one), 0)
+    const live = [String(pid), ...children].filter((one) => one !== '')
+    return live.reduce((sum, one) => sum + ownCpuSeconds(one), endedCpuSeconds(pid))
   } catch {
     return Number.NaN
   }
@@ -84,4 +85,12 @@ function ownCpuSeconds(pid: string): number {
     // Ended meanwhile.
     return 0
   }
+}
+
+/** Of children that have ended and were waited for; the system counts these in ticks of 10 ms. */
+function endedCpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
 }
