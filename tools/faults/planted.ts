@@ -66,6 +66,14 @@ export const PLANTED: readonly PlantedFault[] = [
   },
   {
     law: 4,
+    what: 'a step that lost its lease pushes all the same',
+    file: 'sql/functions/transaction/_append_steps.sql',
+    from: 'select case when p_answer[i.step] is null then i.target end',
+    to: 'select i.target',
+    caught: ['test/property/concurrent', 'after any concurrent history'],
+  },
+  {
+    law: 4,
     what: 'the end of a lease is judged by a clock read before the lock',
     file: 'sql/functions/group/ack_joined.sql',
     from: '  perform lockstep._lock_lanes(p_queue_id, p_partition_id, p_group);\n  v_now := lockstep.clock();',
