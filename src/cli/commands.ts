@@ -17,6 +17,18 @@ import { queueList } from './commands/queue-list.ts'
 import { queuePop } from './commands/queue-pop.ts'
 import { queuePush } from './commands/queue-push.ts'
 import { queueShow } from './commands/queue-show.ts'
+import { runCancel } from './commands/run-cancel.ts'
+import { runList } from './commands/run-list.ts'
+import { runRetry } from './commands/run-retry.ts'
+import { runShow } from './commands/run-show.ts'
+import { runSignal } from './commands/run-signal.ts'
+import { runTail } from './commands/run-tail.ts'
+import { scheduleDelete } from './commands/schedule-delete.ts'
+import { scheduleList } from './commands/schedule-list.ts'
+import { schedulePause, scheduleResume } from './commands/schedule-pause.ts'
+import { schedulePreview } from './commands/schedule-preview.ts'
+import { schedulePut } from './commands/schedule-put.ts'
+import { scheduleTrigger } from './commands/schedule-trigger.ts'
 import { serve } from './commands/serve.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -37,4 +49,17 @@ export const COMMANDS: readonly Command[] = [
   dlqRedrive,
   groupList,
   groupSeek,
+  runList,
+  runShow,
+  runTail,
+  runCancel,
+  runRetry,
+  runSignal,
+  scheduleList,
+  schedulePut,
+  schedulePreview,
+  schedulePause,
+  scheduleResume,
+  scheduleTrigger,
+  scheduleDelete,
 ]

@@ -43,7 +43,7 @@ export function slotsAfter(rhythm: Rhythm, after: Date, limit: number): readonly
 
 function cronOf(rhythm: Rhythm): Cron {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: rhythm.zone })
+    Intl.DateTimeFormat('en', { timeZone: rhythm.zone })
   } catch {
     throw wrong('zone', `an IANA time zone such as Europe/Rome, not '${rhythm.zone}'`)
   }
