@@ -19,13 +19,18 @@ begin
            row_number() over (order by n.finished_at desc, n.ordinal desc)::int as nth, count(*) over ()::int as total
       from node n where n.run_id = p_root.run_id and n.state = 'done' and n.compensate is not null
   )
-  insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, waiting, children, on_failure, input, created_at)
+  insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, waiting, children, on_failure, input, created_at,
+                    max_attempts, backoff_ms, backoff_max_ms)
     select p_root.run_id, v_last + u.nth, 'compensate:' || u.name, 'compensation', u.compensate,
            case when u.nth = 1 then 'planned' else 'waiting' end, case when u.nth = 1 then u.compensate end, u.priority,
            case when u.nth = 1 then p_now end, case when u.nth = 1 then 0 else 1 end,
            array[case when u.nth < u.total then v_last + u.nth + 1 else 0 end], 'continue',
-           '{"input":' || coalesce(u.input, 'null') || ',"output":' || coalesce(u.output, 'null') || '}', p_now
-      from undo u;
+           '{"input":' || coalesce(u.input, 'null') || ',"output":' || coalesce(u.output, 'null') || '}', p_now,
+           coalesce((k.shape ->> 'maxAttempts')::int, 5), coalesce((k.shape ->> 'backoffMs')::bigint, 1000),
+           coalesce((k.shape ->> 'backoffMaxMs')::bigint, 3600000)
+      from undo u
+      left join lateral (
+        select w.shape::json as shape from workflow_version w where w.name = u.compensate and w.kind = 'action' limit 1) k on true;
   get diagnostics v_count = row_count;
   update node n
      set state = case when v_count > 0 then 'compensating' else 'failed' end, waiting = least(v_count, 1),

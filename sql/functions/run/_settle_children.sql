@@ -36,7 +36,7 @@ begin
       ready := ready || v_further.ready;
       taken := taken || v_further.taken;
       ended := ended or v_further.ended;
-    elsif v_node.waiting = 0 and not exists (
+    elsif v_node.waiting = 0 and cardinality(v_node.parents) > 0 and not exists (
       select 1 from node n where n.run_id = v_node.run_id and n.ordinal = any (v_node.parents) and n.state <> 'skipped') then
       update node n set state = 'skipped', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
       v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);

@@ -15,8 +15,9 @@ declare
   v_found boolean;
 begin
   for i in 1 .. 2 loop
+    -- What changes is read in one statement, inside run_status; the node gives what never does.
     return query
-      select null::text, s.state, n.kind, n.workflow, n.version, n.output, n.error, n.attempt, n.progress, n.priority::int, n.tags, n.run_key,
+      select null::text, s.state, n.kind, s.workflow, s.version, s.output, s.error, s.attempt, s.progress, n.priority::int, n.tags, n.run_key,
              s.created_at, s.finished_at
         from lockstep.run_status(p_run) s
        cross join lateral (select * from node u where u.run_id = p_run and u.ordinal = 0 limit 1) n;

@@ -1,0 +1,200 @@
+// Workflows written as code against a real database: named steps done once, waits that hold no worker, calls, children, keys,
+// patches, and what a changed name is told.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { action, workflow, PermanentError, StepKeyRequiredError } from 'lockstep'
+import { z } from 'zod'
+import { until } from '../conformance/until.ts'
+import { workshop } from './workshop.ts'
+
+const Id = z.object({ id: z.number() })
+
+test('a step is done once, with its writes, however often the code runs', async (t) => {
+  const { lockstep, worker, sql } = await workshop(t)
+  await sql.query('create table done (run_id text, step text, primary key (run_id, step))')
+  let runs = 0
+  const steps: string[] = []
+  const code = workflow({ name: 'code', input: Id, retry: { attempts: 3, backoff: '10ms' } }, async (ctx, input) => {
+    runs += 1
+    const first = await ctx.step('first', async (step) => {
+      steps.push('first')
+      await step.tx.query('insert into done values ($1, $2)', [ctx.runId, 'first'])
+      return { at: new Date(0), id: input.id }
+    })
+    const second = await ctx.step('second', () => {
+      steps.push('second')
+      return 2
+    })
+    if (runs === 1) throw new Error('after the second')
+    await ctx.step('third', async (step) => {
+      steps.push('third')
+      await step.queue('told').push({ data: { id: input.id } })
+      await step.kv.put('state', `${input.id}`, { second }, { ttl: '1d' })
+    })
+    return { at: first.at, second }
+  })
+  await worker({ workflows: [code] })
+  const run = await code.submit(lockstep, { id: 7 })
+  assert.deepEqual(await run.result({ timeout: '10s' }), { at: '1970-01-01T00:00:00.000Z', second: 2 })
+  assert.deepEqual(steps, ['first', 'second', 'third'])
+  assert.equal((await sql.query('select 1 from done')).rowCount, 1)
+  assert.deepEqual((await lockstep.kv.get('state', '7')).value, { second: 2 })
+  const [message] = await lockstep.queue('told').group('g').subscriptionMode('all').wait(true).timeout(5_000).pop()
+  assert.deepEqual(message?.data, { id: 7 })
+})
+
+test('a sleep and a signal hold no worker, and a timeout ends a wait', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const code = workflow({ name: 'waits', input: Id }, async (ctx) => {
+    await ctx.sleep('nap', '300ms')
+    const answer = await ctx.waitForSignal('approval', { schema: z.object({ yes: z.boolean() }) })
+    const none = await ctx.waitForSignal('never', { timeout: '200ms' })
+    return { yes: answer.yes, none }
+  })
+  const running = await worker({ workflows: [code], concurrency: 1 })
+  const run = await code.submit(lockstep, { id: 1 })
+  await until('it sleeps', async () => (await run.status()).state === 'sleeping')
+  await until('no handler is at work', () => running.status().running === 0)
+  const early = performance.now()
+  assert.equal(await run.signal('approval', { yes: true }), true)
+  assert.deepEqual(await run.result({ timeout: '10s' }), { yes: true, none: null })
+  assert.ok(performance.now() - early > 200)
+  assert.equal(await run.signal('approval', { yes: false }), false)
+})
+
+test('calls run here or anywhere, retry by their own policy, and tell their final failure with its cause', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const attempts: number[] = []
+  const flaky = action({ name: 'flaky', input: Id, retry: { attempts: 3, backoff: '10ms' } }, (ctx, { id }) => {
+    attempts.push(ctx.attempt)
+    if (attempts.length < 3) throw new Error('not yet')
+    return { id, key: ctx.idempotencyKey }
+  })
+  const limited = action({ name: 'limited', input: Id, concurrency: 1 }, (_ctx, { id }) => id + 1)
+  const broken = action({ name: 'broken', input: Id }, () => {
+    throw new PermanentError('it never works')
+  })
+  const code = workflow({ name: 'calls', input: Id }, async (ctx, { id }) => {
+    const a = await ctx.call('a', flaky, { id })
+    const [b, c] = await ctx.all([ctx.call('b', limited, { id }), ctx.call('c', limited, { id: id + 1 })])
+    try {
+      await ctx.call('d', broken, { id })
+    } catch (error) {
+      return {
+        a,
+        b,
+        c,
+        code: Reflect.get(Object(error), 'code'),
+        cause: error instanceof Error ? String(error.cause) : '',
+      }
+    }
+    return null
+  })
+  await worker({ workflows: [code], actions: [flaky, limited, broken] })
+  const run = await code.submit(lockstep, { id: 1 })
+  assert.deepEqual(await run.result({ timeout: '10s' }), {
+    a: { id: 1, key: `${run.id}:a` },
+    b: 2,
+    c: 3,
+    code: 'step_failed',
+    cause: 'PermanentError: it never works',
+  })
+})
+
+test('a child workflow is one run, its result comes back, and cancelling the parent cancels it', async (t) => {
+  const { lockstep, worker, sql } = await workshop(t)
+  const double = action({ name: 'double', input: Id }, (_ctx, { id }) => id * 2)
+  const graph = workflow({ name: 'graph_child', input: Id }).node('d', double, ({ input }) => input)
+  const sleeper = workflow({ name: 'sleeper', input: Id }, async (ctx) => {
+    await ctx.waitForSignal('wake')
+    return 'woken'
+  })
+  const parent = workflow({ name: 'parent', input: Id }, async (ctx, input) => {
+    const child = await ctx.run('child', graph, input)
+    await ctx.run('long', sleeper, input)
+    return child
+  })
+  await worker({ workflows: [parent, graph, sleeper] })
+  const run = await parent.submit(lockstep, { id: 4 })
+  const children = async (name: string) =>
+    (await sql.query('select run_id from lockstep.node where ordinal = 0 and workflow = $1', [name])).rows
+  await until('the second child is there', async () => (await children('sleeper')).length === 1)
+  assert.equal((await children('graph_child')).length, 1)
+  const [child] = await children('sleeper')
+  assert.equal(await run.cancel('enough'), 'cancelled')
+  await assert.rejects(run.result(), { code: 'run_cancelled' })
+  assert.equal((await lockstep.run(child.run_id).status()).state, 'cancelled')
+  const other = await parent.submit(lockstep, { id: 5 })
+  await until('the second child of the other', async () => (await children('sleeper')).length === 2)
+  const open = (await children('sleeper')).find((row) => row.run_id !== child.run_id)
+  await lockstep.run(open.run_id).signal('wake')
+  assert.deepEqual(await other.result({ timeout: '10s' }), { d: 10 })
+})
+
+test('a name in flight twice needs keys; one that comes again is numbered', async (t) => {
+  const { lockstep, worker, sql } = await workshop(t)
+  const twice = workflow({ name: 'twice', input: Id }, async (ctx) => {
+    await ctx.all([ctx.step('s', async () => 1), ctx.step('s', async () => 2)])
+  })
+  const keyed = workflow({ name: 'keyed', input: Id }, async (ctx) => {
+    const both = await ctx.all(['a', 'b'].map(async (key) => ctx.step('s', { key }, () => key)))
+    const again = [await ctx.step('n', () => 1), await ctx.step('n', () => 2)]
+    return { both, again }
+  })
+  await worker({ workflows: [twice, keyed] })
+  await assert.rejects((await twice.submit(lockstep, { id: 1 })).result({ timeout: '10s' }), (error: Error) => {
+    assert.equal((error.cause as Error).name, 'StepKeyRequiredError')
+    return true
+  })
+  assert.equal(new StepKeyRequiredError('s').code, 'step_key_required')
+  const run = await keyed.submit(lockstep, { id: 1 })
+  assert.deepEqual(await run.result({ timeout: '10s' }), { both: ['a', 'b'], again: [1, 2] })
+  const { rows } = await sql.query('select name from lockstep.step where run_id = $1 order by 1', [run.id])
+  assert.deepEqual(
+    rows.map((row) => row.name),
+    ['n', 'n#2', 's[a]', 's[b]'],
+  )
+})
+
+test('a patch is true for runs that came there first with it, and stays so', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  let changed = false
+  const seen: boolean[] = []
+  const code = workflow({ name: 'patched', input: Id }, async (ctx) => {
+    await ctx.step('before', () => 1)
+    if (!changed) return ctx.waitForSignal('go')
+    const patched = await ctx.patch('new-way')
+    seen.push(patched)
+    return ctx.waitForSignal('go')
+  })
+  await worker({ workflows: [code] })
+  const old = await code.submit(lockstep, { id: 1 })
+  await until('it waits', async () => (await old.status()).state === 'sleeping')
+  changed = true
+  const fresh = await code.submit(lockstep, { id: 2 })
+  await until('it waits', async () => (await fresh.status()).state === 'sleeping')
+  await fresh.signal('go', 'fresh')
+  assert.equal(await fresh.result({ timeout: '10s' }), 'fresh')
+  await old.signal('go', 'old')
+  assert.equal(await old.result({ timeout: '10s' }), 'old')
+  assert.deepEqual(seen, [true, true, false])
+})
+
+test('a recorded name that is used for something else is reported, never given the wrong result', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  let changed = false
+  const code = workflow({ name: 'reused', input: Id }, async (ctx) => {
+    if (!changed) await ctx.step('x', () => 'a result')
+    else await ctx.sleep('x', '1ms')
+    await ctx.waitForSignal('go')
+  })
+  await worker({ workflows: [code] })
+  const run = await code.submit(lockstep, { id: 1 })
+  await until('it waits', async () => (await run.status()).state === 'sleeping')
+  changed = true
+  await run.signal('go')
+  await until('it says so', async () => {
+    const { error } = await run.status()
+    return error !== null && /'x' was recorded as 'done' and is now used as a sleep/.test(error.message)
+  })
+})
