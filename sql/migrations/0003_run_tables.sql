@@ -75,7 +75,9 @@ create table lockstep.node (
 create index node_ready on lockstep.node (want, priority desc, available_at) where available_at is not null and not filed;
 create index node_filed on lockstep.node (want, limit_key, priority desc, available_at) where available_at is not null and filed;
 create index node_limited on lockstep.node (want, limit_key, lease_expires_at) where limit_key is not null and lease_expires_at is not null;
-create index node_run on lockstep.node (workflow, created_at) where ordinal = 0;
+-- Only node 0 has a workflow. Said so, because a predicate of ordinal = 0 would tempt plans of "run_id = any and ordinal = 0" into
+-- reading all of this index while the table is small or was never analysed (2.9 ms instead of 10 µs per call).
+create index node_run on lockstep.node (workflow, created_at) where workflow is not null;
 create index node_deadline on lockstep.node (deadline) where deadline is not null and finished_at is null;
 create index node_child_run on lockstep.node (parent_run, run_id) where parent_run is not null and finished_at is null;
 

@@ -75,7 +75,9 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** BEGIN and its settings. They end with the transaction, so a transaction pooler between us and the server is no harm. */
-export function opening(timeouts: Timeouts, access: 'read write' | 'read only'): readonly Command[] {
+export function opening(timeouts: Timeouts | null, access: 'read write' | 'read only'): readonly Command[] {
+  // Null: the session's own, which are the user's for his own statements.
+  if (timeouts === null) return [{ text: `begin isolation level read committed ${access}` }]
   return [
     { text: `begin isolation level read committed ${access}` },
     { text: `set local lock_timeout = ${timeouts.lockTimeoutMs}` },

@@ -19,7 +19,10 @@ export interface OpenTransaction extends Executor {
 }
 
 /** Begins at once. The caller must end it by `commit` or `rollback`. */
-export function openTransaction(database: Database, timeouts: Timeouts = database.timeouts): Promise<OpenTransaction> {
+export function openTransaction(
+  database: Database,
+  timeouts: Timeouts | null = database.timeouts,
+): Promise<OpenTransaction> {
   return retried(async () => {
     const connection = await database.checkOut()
     try {

@@ -6,7 +6,7 @@
 -- Node 0 comes before the node in the order: whoever holds the node may only try it.
 create or replace function lockstep._bury_node(p_node node, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
   perform 1 from node n where n.run_id = p_node.run_id and n.ordinal = 0 for no key update skip locked;

@@ -6,7 +6,7 @@
 create or replace function lockstep._claim_limited(
   p_wants text[], p_now timestamptz, p_left int, p_lease_id text, p_lease_ms bigint, out runs uuid[], out ordinals int[])
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_limit run_limit;

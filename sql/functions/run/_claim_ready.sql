@@ -8,8 +8,7 @@ create or replace function lockstep._claim_ready(
   p_want text, p_priority int, p_floor timestamptz, p_now timestamptz, p_limit int, p_lease_id text, p_lease_ms bigint,
   out runs uuid[], out ordinals int[], out oldest timestamptz)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
-set enable_hashjoin = off set enable_mergejoin = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_runs uuid[];

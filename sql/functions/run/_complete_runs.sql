@@ -6,7 +6,7 @@
 create or replace function lockstep._complete_runs(p_run uuid[], p_lease_id text[], p_output text[], p_now timestamptz)
 returns table (nth int, verdict text, ready_ordinals int[], taken_ordinals int[], run_ended boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_done uuid[];

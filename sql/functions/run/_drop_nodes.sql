@@ -5,7 +5,7 @@
 -- index used: node_pkey
 create or replace function lockstep._drop_nodes(p_run uuid, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_node node;

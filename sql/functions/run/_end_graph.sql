@@ -6,7 +6,7 @@
 -- Errors and shapes are our own JSON; no payload comes near these functions.
 create or replace function lockstep._end_graph(p_root node, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
   if p_root.state = 'compensating' then

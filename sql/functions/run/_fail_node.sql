@@ -6,7 +6,7 @@
 -- Code that called a node sees its failure where it called it and decides by itself.
 create or replace function lockstep._fail_node(p_node node, p_error text, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_root node;

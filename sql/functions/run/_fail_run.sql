@@ -5,7 +5,7 @@
 -- index used: node_pkey
 create or replace function lockstep._fail_run(p_root node, p_error text, p_failed text, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_last int;

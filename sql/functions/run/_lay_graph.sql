@@ -9,7 +9,7 @@ create or replace function lockstep._lay_graph(
   p_run_id uuid, p_workflow text, p_version text, p_shape text, p_priority int, p_delay_ms bigint, p_now timestamptz,
   p_plan_id uuid[], p_plan_ordinal int[], p_plan_input text[]) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_shape json := p_shape;

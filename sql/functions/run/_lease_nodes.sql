@@ -6,8 +6,7 @@
 create or replace function lockstep._lease_nodes(p_runs uuid[], p_ordinals int[], p_lease_id text, p_lease_ms bigint, p_now timestamptz)
 returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
-set enable_hashjoin = off set enable_mergejoin = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_end timestamptz := p_now + make_interval(secs => p_lease_ms / 1000.0);

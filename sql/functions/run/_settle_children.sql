@@ -8,7 +8,7 @@ create or replace function lockstep._settle_children(
   p_node node, p_now timestamptz, p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[], p_take boolean[], p_take_lease text,
   p_take_end timestamptz, out ready int[], out taken int[], out ended boolean)
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_child int;

@@ -6,7 +6,7 @@
 -- A parent never locks its children while it holds its own node, so child before parent is the one order.
 create or replace function lockstep._tell_parent(p_node node, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
   if p_node.parent_run is not null then

@@ -6,7 +6,7 @@
 -- least() ignores null: a limit at rest becomes due now.
 create or replace function lockstep._touch_limit(p_node node, p_now timestamptz) returns void
 language plpgsql volatile security definer
-set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
   if p_node.limit_key is not null then

@@ -11,6 +11,7 @@ create or replace function lockstep.complete_joined(
 returns table (nth int, verdict text, ready_ordinals int[], taken_ordinals int[], run_ended boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz;

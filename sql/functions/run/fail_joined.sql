@@ -8,6 +8,7 @@ create or replace function lockstep.fail_joined(
 returns table (nth int, verdict text, again boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz;

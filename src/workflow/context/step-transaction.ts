@@ -19,7 +19,7 @@ export interface StepTransaction {
 }
 
 /** The user's statements may wait for locks as long as his own settings would let them: the lease is the bound. */
-const HANDLER_TIMEOUTS = { lockTimeoutMs: 0, statementTimeoutMs: 0 }
+const HANDLER_TIMEOUTS = null
 
 export async function openPgStep(database: Database): Promise<StepTransaction> {
   const open = await openTransaction(database, HANDLER_TIMEOUTS)
