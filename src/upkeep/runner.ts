@@ -1,6 +1,9 @@
 // Runs the upkeep of the database in any number of processes at once, without a leader: each job looks for what is due, does
 // one bounded step, and pauses. One call at a time per process; a failed step leaves its work due and is tried after its pause.
 import type { Executor } from '../db/executor.ts'
+import { cancelOrphans } from './cancel-orphans.ts'
+import { expireRuns } from './expire-runs.ts'
+import { removeRuns } from './remove-runs.ts'
 import { expireKv } from './expire-kv.ts'
 import { expireRequests } from './expire-requests.ts'
 import { fireSchedules } from './fire-schedules.ts'
@@ -91,6 +94,9 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
   return [
     placeStaged(onPlaced),
     fireSchedules(),
+    expireRuns(),
+    cancelOrphans(),
+    removeRuns(),
     expireKv(),
     expireRequests(),
     removeQueues(),

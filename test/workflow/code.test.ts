@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { action, workflow, PermanentError, StepKeyRequiredError } from 'lockstep'
 import { z } from 'zod'
 import { until } from '../conformance/until.ts'
-import { workshop } from './workshop.ts'
+import { causeOf, workshop } from './workshop.ts'
 
 const Id = z.object({ id: z.number() })
 
@@ -143,7 +143,7 @@ test('a name in flight twice needs keys; one that comes again is numbered', asyn
   })
   await worker({ workflows: [twice, keyed] })
   await assert.rejects((await twice.submit(lockstep, { id: 1 })).result({ timeout: '10s' }), (error: Error) => {
-    assert.equal((error.cause as Error).name, 'StepKeyRequiredError')
+    assert.equal(causeOf(error)?.name, 'StepKeyRequiredError')
     return true
   })
   assert.equal(new StepKeyRequiredError('s').code, 'step_key_required')

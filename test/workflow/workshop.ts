@@ -43,3 +43,7 @@ export async function workshop(t: TestContext, connections = 10): Promise<Worksh
     },
   }
 }
+
+export function causeOf(error: Error | null): Error | null {
+  return error?.cause instanceof Error ? error.cause : null
+}
