@@ -27,6 +27,9 @@ interface Ground {
   readonly broker: Broker | null
 }
 
+/** A case that hangs fails by itself. */
+const CASE_MS = 90_000
+
 const grounds = new Map<Way, Promise<Ground>>()
 let cases = 0
 
@@ -83,7 +86,7 @@ async function perform(way: Way, work: (c: Case) => Promise<void>): Promise<void
 }
 
 export function onlyWay(way: Way, name: string, work: (c: Case) => Promise<void>): void {
-  test(`${way}: ${name}`, async () => perform(way, work))
+  test(`${way}: ${name}`, { timeout: CASE_MS }, async () => perform(way, work))
 }
 
 export function onBothWays(name: string, work: (c: Case) => Promise<void>): void {

@@ -58,9 +58,9 @@ onBothWays('a renewal that renews nothing aborts the signal of the message', asy
           'update lockstep.lane l set lease_id = null, lease_expires_at = null from lockstep.queue q where q.id = l.queue_id and q.name = $1',
           [name],
         )
-        await until('the signal is aborted', () => message.signal.aborted)
+        const told = until('the signal is aborted', () => message.signal.aborted)
+        await told.finally(() => stop.abort())
         aborted = true
-        stop.abort()
       },
       { signal: stop.signal },
     )

@@ -56,6 +56,18 @@ onBothWays('a limit claims no more than it will finish', async ({ lockstep, name
     (await queue.pop()).map((message) => message.data),
     [3],
   )
+
+  for (const partition of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.partition(partition).push({ data: partition })
+  const handled: string[] = []
+  const result = await queue
+    .concurrency(6)
+    .each()
+    .limit(2)
+    .consume(async (message) => {
+      handled.push(message.data)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    })
+  assert.deepEqual([result.consumed, handled.length], [2, 2], 'side by side too')
 })
 
 onBothWays(

@@ -71,6 +71,7 @@ for (const point of POINTS) {
       .transactional()
       .batch(1)
       .limit(1)
+      .idleMillis(5_000)
       .consume(async (_, step) => {
         attempts += 1
         await step.tx.query('insert into effect values ($1)', [attempts])
