@@ -34,6 +34,7 @@ export function lazily<Tx>(completion: Completion<Tx>, limits: OpenLimits): Lazy
   let opening: Promise<OpenedTransaction<Tx>> | null = null
   /** Settles when the library has committed or rolled back. */
   let finished: Promise<void> = Promise.resolve()
+  let settled = false
   let ended = false
   let end: (ending: Ending) => void = () => {}
   const ending = new Promise<Ending>((settle) => {
@@ -55,10 +56,14 @@ export function lazily<Tx>(completion: Completion<Tx>, limits: OpenLimits): Lazy
         await given.last(door)
       }
       finished = (async () => completion.transaction(work, limits))()
-      finished.then(
-        () => failed(new LockstepError('internal', `${completion.library} ended the transaction before its body`)),
-        (error: unknown) => failed(error),
-      )
+      finished = finished.finally(() => {
+        settled = true
+      })
+      finished
+        .then(() =>
+          failed(new LockstepError('internal', `${completion.library} ended the transaction before its body`)),
+        )
+        .catch(failed)
     })
   }
 
@@ -68,12 +73,15 @@ export function lazily<Tx>(completion: Completion<Tx>, limits: OpenLimits): Lazy
     if (ended) throw new LockstepError('not_a_transaction', 'the transaction has ended')
     ended = true
     let answer: { readonly value: R } | null = null
-    end({
-      how: 'commit',
-      last: async (door) => {
-        answer = { value: await last(door) }
-      },
-    })
+    // A library that has given up already must not be made to go on.
+    if (!settled) {
+      end({
+        how: 'commit',
+        last: async (door) => {
+          answer = { value: await last(door) }
+        },
+      })
+    }
     const failure = await finished.then(
       () => null,
       (error: unknown) => ({ error }),
@@ -97,7 +105,9 @@ export function lazily<Tx>(completion: Completion<Tx>, limits: OpenLimits): Lazy
     async abort() {
       if (!ended) {
         ended = true
-        end({ how: 'abort' })
+        // A statement on a lost connection is rejected just before the library's transaction is.
+        await new Promise((go) => setImmediate(go))
+        if (!settled) end({ how: 'abort' })
       }
       // The library's own words for the abort, or for what it could not undo; the connection is its to drop.
       await opening?.then(

@@ -1,9 +1,7 @@
-// What an adapter makes of a library's open transaction for `in(tx)`. The mark is a registered symbol, so that an adapter and
-// a client which a bundler has put into two copies of this package still know each other.
+// What an adapter makes of a library's open transaction for `in(tx)`. The mark is a plain name, so that an adapter and a client
+// from two copies of this package, as a bundler makes them, still know each other.
 import type { Door } from './completion.ts'
 import { LockstepError } from './errors.ts'
-
-export const JOINS: unique symbol = Symbol.for('lockstep.joins')
 
 export interface Joins {
   readonly library: string
@@ -14,21 +12,21 @@ export interface Joins {
 
 /** An open transaction of a library, as its adapter hands it to `in(tx)`. */
 export interface Joinable {
-  readonly [JOINS]: Joins
+  readonly '~lockstep': Joins
 }
 
 export function joinsOf(tx: unknown): Joins | null {
-  return isJoinable(tx) ? tx[JOINS] : null
+  return isJoinable(tx) ? tx['~lockstep'] : null
 }
 
 function isJoinable(tx: unknown): tx is Joinable {
-  return typeof tx === 'object' && tx !== null && JOINS in tx
+  return typeof tx === 'object' && tx !== null && '~lockstep' in tx
 }
 
 /** Checks at once, so that the wrong object is refused where it was handed over. */
 export function joinable(joins: Joins): Joinable {
   joins.check()
-  return { [JOINS]: joins }
+  return { '~lockstep': joins }
 }
 
 export function refuseTransaction(message: string): never {

@@ -205,7 +205,9 @@ function take(bytes: Buffer, head: 0 | 1): Buffer | null {
 function isCommit(frame: Buffer): boolean {
   const type = String.fromCharCode(frame[0] ?? 0)
   if (type !== 'Q' && type !== 'P') return false
-  return /^\0*\s*commit\b/i.test(frame.subarray(5).toString('latin1'))
+  const body = frame.subarray(5).toString('latin1')
+  // A parse begins with the name it prepares.
+  return /^\s*commit\b/i.test(type === 'P' ? body.slice(body.indexOf('\0') + 1) : body)
 }
 
 /** A simple query with its statement changed; anything else as it was. */

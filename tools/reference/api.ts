@@ -12,6 +12,13 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'lockstep/http': 'dist/http.d.ts',
   'lockstep/broker': 'dist/broker/index.d.ts',
   'lockstep/testing': 'dist/testing/index.d.ts',
+  'lockstep/drizzle': 'dist/adapters/drizzle.d.ts',
+  'lockstep/kysely': 'dist/adapters/kysely.d.ts',
+  'lockstep/prisma': 'dist/adapters/prisma.d.ts',
+  'lockstep/knex': 'dist/adapters/knex.d.ts',
+  'lockstep/typeorm': 'dist/adapters/typeorm.d.ts',
+  'lockstep/mikro-orm': 'dist/adapters/mikro-orm.d.ts',
+  'lockstep/postgres-js': 'dist/adapters/postgres-js.d.ts',
 }
 
 export function apiPages(tree: Tree): readonly Page[] {
