@@ -19,8 +19,10 @@ export interface Ground<Tx> {
   readonly statuses: (...ids: readonly bigint[]) => Promise<readonly string[]>
   /** Inputs of the steps that are committed as finished. */
   readonly finished: (step: string) => Promise<readonly string[]>
-  /** Texts of the messages that can be had of a queue. */
+  /** Texts of the messages that can be had of a queue, each once; waits for the first. */
   readonly texts: (queue: string) => Promise<readonly string[]>
+  /** What can be had of it at once. */
+  readonly textsNow: (queue: string) => Promise<readonly string[]>
 }
 
 export async function openGround<Tx>(t: TestEnd, open: OpenSubject<Tx>): Promise<Ground<Tx>> {
@@ -34,6 +36,13 @@ export async function openGround<Tx>(t: TestEnd, open: OpenSubject<Tx>): Promise
     await closeWithin(subject, 2_000)
   })
   const beside = await database.connect()
+
+  async function take(queue: string, wait: boolean): Promise<readonly string[]> {
+    const group = lockstep.queue(queue).group('g').subscriptionMode('all').batch(100).partitions(10)
+    const messages = await (wait ? group.wait(true).timeout(1_000) : group).pop()
+    await lockstep.ack(messages, 'completed', { group: 'g' })
+    return messages.map((message) => message.text)
+  }
   return {
     subject,
     open: async (connectionString = database.connectionString) => open(connectionString),
@@ -51,17 +60,8 @@ export async function openGround<Tx>(t: TestEnd, open: OpenSubject<Tx>): Promise
       const { rows } = await beside.query<{ input: string }>('select input from done where step = $1', [step])
       return rows.map((row) => row.input)
     },
-    async texts(queue) {
-      const messages = await lockstep
-        .queue(queue)
-        .group('g')
-        .subscriptionMode('all')
-        .batch(100)
-        .wait(true)
-        .timeout(500)
-        .pop()
-      return messages.map((message) => message.text)
-    },
+    texts: async (queue) => take(queue, true),
+    textsNow: async (queue) => take(queue, false),
   }
 }
 

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import { foreignDoor } from '../../src/db/foreign-door.ts'
 import { LockstepError } from '../../src/protocol/errors.ts'
 import { endBackend } from '../../src/testing/end-backends.ts'
+import { until } from '../conformance/until.ts'
 import { backendOf, recovered, type Ground } from './ground.ts'
 
 /** Everything that a library could re-read, re-number or re-escape on its way. */
@@ -11,7 +12,7 @@ const HARD =
   '{"big":9007199254740993,"ask":"what? ?? $1 $2 \\\\? :name @p","nul":"\\u0000","half":"\\ud800","quote":"it\'s \\"so\\""}'
 
 export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promise<void> {
-  const { subject, lockstep, statuses, texts } = ground
+  const { subject, lockstep, statuses, texts, textsNow } = ground
 
   await t.test('a commit makes the push, the state and the row stand; nobody sees them before', async () => {
     await subject.transaction(async (tx) => {
@@ -24,7 +25,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
       const put = await lockstep.in(subject.join(tx)).kv.put('o', 'commit', { n: 1 }, { ttl: '1d' })
       assert.equal(put.applied, true)
       assert.deepEqual((await lockstep.in(subject.join(tx)).kv.get('o', 'commit')).value, { n: 1 })
-      assert.deepEqual(await texts('commit'), [])
+      assert.deepEqual(await textsNow('commit'), [])
       assert.equal((await lockstep.kv.get('o', 'commit')).found, false)
     })
     assert.deepEqual(await statuses(1n), ['made'])
@@ -44,7 +45,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
       why,
     )
     assert.deepEqual(await statuses(2n), [])
-    assert.deepEqual(await texts('rollback'), [])
+    assert.deepEqual(await textsNow('rollback'), [])
     assert.equal((await lockstep.kv.get('o', 'rollback')).found, false)
   })
 
@@ -114,11 +115,10 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
     )
     const expected = [0, 2, 4].flatMap((nth) => ['a', 'b', 'c'].map((name) => `"${name}${nth}"`))
     const found: string[] = []
-    while (found.length < expected.length) {
-      const more = await texts('many')
-      if (more.length === 0) break
-      found.push(...more)
-    }
+    await until('all are there', async () => {
+      found.push(...(await texts('many')))
+      return found.length >= expected.length
+    })
     assert.deepEqual(found.toSorted(), expected.toSorted())
   })
 
@@ -132,7 +132,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
         throw new Error('given up')
       }),
     )
-    assert.deepEqual(await texts('failed'), [])
+    assert.deepEqual(await textsNow('failed'), [])
   })
 
   await t.test('stricter isolation is served; a read-only transaction is refused by name', async () => {
@@ -180,7 +180,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
       }),
     )
     assert.deepEqual(await statuses(4n), [])
-    assert.deepEqual(await texts('crash'), [])
+    assert.deepEqual(await textsNow('crash'), [])
     await recovered(ground)
   })
 
@@ -197,7 +197,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
     if (subject.afterEnd === 'refused') assert.throws(() => subject.join(ended), { code: 'not_a_transaction' })
     if (subject.afterEnd === 'rejected') {
       await assert.rejects(async () => lockstep.in(subject.join(ended)).queue('ended').push({ data: 1 }))
-      assert.deepEqual(await texts('ended'), [])
+      assert.deepEqual(await textsNow('ended'), [])
     }
   })
 }

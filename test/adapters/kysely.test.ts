@@ -12,9 +12,9 @@ adapterSuite('kysely', kyselySubject)
 
 test('kysely: a controlled transaction is joined, its own savepoints undo what was said, and its end is known', async (t) => {
   const { lockstep, texts, database } = await openGround(t, kyselySubject)
-  const db = new Kysely<object>({
-    dialect: new PostgresDialect({ pool: new Pool({ connectionString: database.connectionString }) }),
-  })
+  const pool = new Pool({ connectionString: database.connectionString })
+  pool.on('error', () => {})
+  const db = new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
   t.after(() => db.destroy())
   const trx = await db.startTransaction().execute()
   await lockstep.in(kyselyTx(trx)).queue('q').push({ data: 'kept' })

@@ -9,7 +9,7 @@ import type { Subject } from '../subject.ts'
 const orders = pgTable('orders', { id: bigint({ mode: 'bigint' }).primaryKey(), status: text().notNull() })
 
 function database(pool: Pool): ReturnType<typeof drizzle<Record<string, never>>> {
-  return drizzle<Record<string, never>>({ client: pool })
+  return drizzle({ client: pool })
 }
 
 type Database = ReturnType<typeof database>
