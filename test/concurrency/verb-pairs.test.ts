@@ -40,9 +40,9 @@ for (const one of all) {
     for (const names of pairs.filter(([first]) => first === one)) {
       const lively = names.every((name) => LIVELY.includes(name))
       if (LONG || (newest && lively)) orders += await interleave(own, specification(names))
-      else if (newest || lively) orders += await interleave(own, specification(names), inTurn)
+      else if (newest || lively || names[0] === names[1]) orders += await interleave(own, specification(names), inTurn)
     }
-    t.diagnostic(`${orders} orders`)
+    assert.ok(orders > 0)
     await assertSound(own)
     assert.equal(await deadlocks(own), 0)
   })

@@ -18,6 +18,7 @@ declare
   v_limit int;
   v_seen int;
   v_lane lane;
+  v_was lane;
   v_head bigint;
   v_start bigint;
   v_count bigint;
@@ -46,6 +47,7 @@ begin
            and l.available_at <= p_now;
         continue;
       end if;
+      v_was := v_lane;
       if v_lane.committed is null then
         v_lane.committed := lockstep._resolve_cursor(p_queue.id, v_lane.partition_id, p_group.starts_at);
       end if;
@@ -57,6 +59,9 @@ begin
       v_lane.committed := greatest(v_lane.committed, v_start);
       v_count := least(v_head - v_lane.committed, v_left, case when v_lane.narrow_until > v_lane.committed then 1 end);
       if v_lane.backoff_until > p_now or v_count <= 0 then
+        -- As it was left: a poll of one partition that finds nothing writes nothing.
+        continue when v_was.lease_id is null and v_was.committed = v_lane.committed
+          and case when v_count <= 0 then v_was.available_at is null else v_was.available_at = v_lane.backoff_until end;
         if v_count <= 0 then
           v_drained := v_drained || v_lane.partition_id;
         end if;

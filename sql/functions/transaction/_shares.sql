@@ -16,8 +16,9 @@ as $$
       select i.ord::int as step, i.id, min(i.ord) over (partition by i.id) as first
         from unnest(p_request_id) with ordinality i(id, ord) where i.id is not null
       union all
-      select k.step, null, min(k.step) over (partition by k.ns, k.key)
-        from unnest(p_kv_step, p_kv_op, p_kv_ns, p_kv_key) k(step, op, ns, key) where k.op not in ('get', 'getMany')
+      -- A read behind a write too: the writer may still lose by its acks or pushes, or only repeat what it did once.
+      select k.step, null, min(k.step) filter (where k.op not in ('get', 'getMany')) over (partition by k.ns, k.key)
+        from unnest(p_kv_step, p_kv_op, p_kv_ns, p_kv_key) k(step, op, ns, key)
       union all
       select a.step, null, min(a.step) over (partition by a.queue, a.partition, a.grp)
         from unnest(p_ack_step, p_ack_queue, p_ack_partition, p_ack_group) a(step, queue, partition, grp)
