@@ -35,7 +35,7 @@ test(
         await threeSteps.submit(lockstep, { id: `c${round}` }),
       )
       // It dies at one of its first steps, written and not committed.
-      const steps = 1 + (round % 5)
+      const steps = 2 + (round % 5)
       for (let seen = 0; seen < steps;) {
         const [message] = await once(worker, 'message')
         if ('node' in message) seen += 1
@@ -45,7 +45,7 @@ test(
       await once(worker, 'exit')
     }
     await until(
-      'all runs are complete',
+      'all runs have ended',
       async () => {
         const { rows } = await sql.query(
           'select count(*)::int as open from lockstep.node where ordinal = 0 and finished_at is null',

@@ -23,6 +23,10 @@ begin
   if not found then
     raise exception using errcode = 'LS423', detail = 'lease_lost', message = 'the step ' || p_name || ' was recorded before: nothing of it was committed';
   end if;
+  if v_node.crashes > 0 then
+    -- It came further than the last one that died: the crash budget is for no progress at all.
+    update node n set crashes = 0 where n.run_id = p_run and n.ordinal = 0;
+  end if;
   return 'ok';
 end
 $$;

@@ -8,6 +8,7 @@ create or replace function lockstep.record_steps_joined(p_run uuid[], p_lease_id
 returns table (nth int, verdict text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz;
@@ -21,6 +22,10 @@ begin
      cross join lateral (select u.lease_id, u.lease_expires_at from node u where u.run_id = i.run_id and u.ordinal = 0 limit 1) n
      where n.lease_id = i.lease_id and n.lease_expires_at > v_now
     on conflict (run_id, name) do nothing;
+  -- They came further than the last ones that died: the crash budget is for no progress at all.
+  update node n set crashes = 0
+    from unnest(p_run, p_lease_id) i(run_id, lease_id)
+   where n.run_id = i.run_id and n.ordinal = 0 and n.lease_id = i.lease_id and n.lease_expires_at > v_now and n.crashes > 0;
   return query
     select i.ord::int,
            case when exists (select 1 from step s where s.run_id = i.run_id and s.name = i.name and s.lease_id = i.lease_id)

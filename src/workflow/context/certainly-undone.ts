@@ -1,9 +1,10 @@
 // Whether the failure of a step's COMMIT says for sure that nothing was committed: only PostgreSQL's own word does.
+import { isCrash } from '../worker/crash.ts'
 import { sqlstateOf } from '../../db/pg-errors.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 
 export function certainlyUndone(error: unknown): boolean {
   if (error instanceof LockstepError && error.code === 'outcome_unknown') return false
-  if (error instanceof Error && error.name === 'Crash') return true
+  if (isCrash(error)) return true
   return sqlstateOf(error) !== null || error instanceof LockstepError
 }

@@ -1,5 +1,6 @@
 // `ctx.call` and `ctx.run`: an action, here at once when this worker knows it and nothing limits it, else as a node of the run
 // that any worker may take; another workflow as a run of its own. What they brought is recorded, a final failure too.
+import { isCrash } from '../worker/crash.ts'
 import { createHash } from 'node:crypto'
 import { recordCommand } from '../../operations/record-step.ts'
 import { callNode } from '../../operations/call-node.ts'
@@ -98,7 +99,7 @@ async function inline(
       await recordInline(parts, name, end)
       return { output: JSON.parse(end.output) }
     } catch (error) {
-      if (!(error instanceof Error) || error.name === 'Crash') throw error
+      if (isCrash(error)) throw error
       if (error instanceof LockstepError && error.code === 'lease_lost') throw error
       failure = error
     }

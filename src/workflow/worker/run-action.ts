@@ -9,7 +9,7 @@ import { runAttempt, type AttemptEnd } from '../context/attempt.ts'
 import { certainlyUndone } from '../context/certainly-undone.ts'
 import { failureOf } from '../context/failure-of.ts'
 import type { ActionDefinition } from '../define/definition.ts'
-import { Crash } from './crash.ts'
+import { isCrash } from './crash.ts'
 import { untilLeaseEnds } from './ends.ts'
 import type { Held } from './held-nodes.ts'
 import { planSuccessors } from './plan-successors.ts'
@@ -133,7 +133,7 @@ export async function runAction(parts: WorkerParts, held: Held, definition: Acti
   } catch (error) {
     await end.step.rollback().catch(() => {})
     // A process that had died would write nothing more.
-    if (error instanceof Crash || (error instanceof LockstepError && error.code === 'lease_lost')) return undefined
+    if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) return undefined
     return fail(parts, held, error)
   }
   if (ended === null) {

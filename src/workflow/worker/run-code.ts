@@ -16,7 +16,7 @@ import type { CodeDefinition, Defined } from '../define/definition.ts'
 import { PermanentError } from '../define/failures.ts'
 import { checkedInput, runText } from '../define/plan-node.ts'
 import type { Duration } from '../define/policy.ts'
-import { Crash } from './crash.ts'
+import { isCrash } from './crash.ts'
 import { untilLeaseEnds } from './ends.ts'
 import type { Held } from './held-nodes.ts'
 import { fail } from './run-action.ts'
@@ -125,7 +125,7 @@ export async function runCode(worker: WorkerParts, held: Held, definition: CodeD
   }
   if ('error' in ended) {
     const { error } = ended
-    if (error instanceof Crash || (error instanceof LockstepError && error.code === 'lease_lost')) return undefined
+    if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) return undefined
     return fail(worker, held, error)
   }
   if ('suspended' in ended.value) {

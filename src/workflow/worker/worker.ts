@@ -14,7 +14,7 @@ import type { AttemptPorts } from '../context/attempt.ts'
 import type { RunningWorker, WorkerOptions, WorkerStatus } from '../define/worker.ts'
 import type { RunCalls } from '../run/run-calls.ts'
 import { createClaimLoop, type ClaimLoop } from './claim-loop.ts'
-import { Crash } from './crash.ts'
+import { isCrash } from './crash.ts'
 import { createEnds } from './ends.ts'
 import { createHeldNodes, type Held } from './held-nodes.ts'
 import type { Heartbeat, HeartbeatPorts } from './heartbeat-loop.ts'
@@ -152,7 +152,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
       await (isPlan ? planSoon(of) : execute(of))
     } catch (error) {
       // Its end could not be written while the lease lived: the lease law decides.
-      if (!(error instanceof Crash)) onFault('a claim was left to its lease', error)
+      if (!isCrash(error)) onFault('a claim was left to its lease', error)
     } finally {
       if (!isPlan) letGo(of)
     }

@@ -1,0 +1,122 @@
+// Limits over all workers: never more at once than allowed, per key, no slot that leaks when a run fails, is cancelled or dies,
+// no idle gap while work waits; rates; priorities; delays and backoff within their bounds.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { action, LockstepError, RetryAfter } from 'lockstep'
+import { z } from 'zod'
+import { until } from '../conformance/until.ts'
+import { workshop } from './workshop.ts'
+
+const Keyed = z.object({ key: z.string(), n: z.number() })
+
+test(
+  'one at a time per key, with failures and cancels between, and no gap while jobs wait',
+  { timeout: 120_000 },
+  async (t) => {
+    const { lockstep, worker, another, sql } = await workshop(t, 16)
+    await sql.query('create table inside (key text primary key)')
+    let over = 0
+    let last = 0
+    let gap = 0
+    const critical = action(
+      {
+        name: 'critical',
+        input: Keyed,
+        concurrency: { limit: 1, key: ({ key }) => key },
+        retry: { attempts: 3, backoff: '5ms' },
+      },
+      async (_ctx, { key, n }) => {
+        const now = performance.now()
+        if (last > 0) gap = Math.max(gap, now - last)
+        last = now
+        await sql.query('insert into inside values ($1)', [key]).catch(() => (over += 1))
+        await new Promise((resolve) => setImmediate(resolve))
+        await sql.query('delete from inside where key = $1', [key])
+        if (n % 7 === 0) throw new Error('now and then')
+      },
+    )
+    await worker({ actions: [critical], concurrency: 8, lease: '2s' })
+    const second = another().worker({ actions: [critical], concurrency: 8, lease: '2s', poll: '50ms' })
+    await second.start()
+    const runs = []
+    for (let batch = 0; batch < 6; batch += 1) {
+      const inputs = Array.from({ length: 100 }, (_, n) => ({ key: `k${n % 3}`, n }))
+      runs.push(...(await critical.enqueueMany(lockstep, inputs)))
+    }
+    await Promise.all(runs.filter((_, at) => at % 13 === 5).map(async (run) => run.cancel()))
+    await until(
+      'all have ended',
+      async () => {
+        const { rows } = await sql.query('select count(*)::int as open from lockstep.node where finished_at is null')
+        return rows[0].open === 0
+      },
+      90_000,
+    )
+    await second.stop()
+    assert.equal(over, 0)
+    assert.ok(gap < 2_000, `an idle gap of ${gap} ms`)
+    const { rows } = await sql.query('select 1 from lockstep.run_limit where available_at is not null')
+    assert.equal(rows.length, 0)
+  },
+)
+
+test('a rate spreads the starts over time', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const starts: number[] = []
+  const paced = action({ name: 'paced', input: z.object({}), rate: { limit: 10, per: '1s' } }, () => {
+    starts.push(performance.now())
+  })
+  await worker({ actions: [paced], poll: '10ms' })
+  const runs = await paced.enqueueMany(
+    lockstep,
+    Array.from({ length: 8 }, () => ({})),
+  )
+  await Promise.all(runs.map(async (run) => run.wait({ timeout: '20s' })))
+  assert.ok((starts.at(-1) ?? 0) - (starts[0] ?? 0) > 600)
+})
+
+test('higher priorities go first, and a delay is kept by the database', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const order: number[] = []
+  const job = action({ name: 'job', input: z.object({ n: z.number() }) }, (_ctx, { n }) => void order.push(n))
+  const low = await job.enqueue(lockstep, { n: 1 }, { priority: -5 })
+  const high = await job.enqueue(lockstep, { n: 2 }, { priority: 5 })
+  const late = await job.enqueue(lockstep, { n: 3 }, { priority: 100, delay: '400ms' })
+  const never = await job.enqueue(lockstep, { n: 4 }, { delay: '400d' })
+  const running = await worker({ actions: [job], concurrency: 1 })
+  await Promise.all([low, high, late].map(async (run) => run.wait({ timeout: '10s' })))
+  assert.deepEqual(order, [2, 1, 3])
+  assert.equal((await never.status()).state, 'pending')
+  await running.stop()
+})
+
+test('a backoff grows, stays within its bounds and always lies ahead', async (t) => {
+  const { lockstep, sql } = await workshop(t)
+  const { rows } = await sql.query(`
+    select min(extract(epoch from lockstep._backoff(1000, 60000, n)))::float as least, max(extract(epoch from lockstep._backoff(1000, 60000, n)))::float as most
+      from generate_series(1, 2000) n`)
+  assert.ok(rows[0].least >= 1 && rows[0].most <= 60)
+  for (const delay of [-1, 0.5, Number.NaN, 1e15]) {
+    assert.throws(() => new RetryAfter(delay), LockstepError)
+    const job = action({ name: 'x', input: z.any() }, () => {})
+    await assert.rejects(job.enqueue(lockstep, 1, { delay }), { code: 'bad_request' })
+  }
+})
+
+test('RetryAfter names the pause, and a final failure carries what was thrown', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const at: number[] = []
+  const later = action({ name: 'later', input: z.any(), retry: { attempts: 2, backoff: '1h' } }, () => {
+    at.push(performance.now())
+    if (at.length === 1) throw new RetryAfter('200ms')
+    throw new TypeError('wrong', { cause: new Error('the reason') })
+  })
+  await worker({ actions: [later] })
+  const run = await later.enqueue(lockstep, null)
+  await assert.rejects(run.result({ timeout: '10s' }), (error: Error) => {
+    assert.equal(String(error.cause), 'TypeError: wrong')
+    assert.equal(String(Reflect.get(Object(error.cause), 'cause')), 'Error: the reason')
+    return true
+  })
+  assert.ok((at[1] ?? 0) - (at[0] ?? 0) >= 190)
+})
