@@ -25,7 +25,8 @@ import { runStep } from './postgres/run-step.ts'
 import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
-import { startHeartbeatLoop } from '../workflow/worker/heartbeat-loop.ts'
+import type { Heartbeat, HeartbeatPorts } from '../workflow/worker/heartbeat-loop.ts'
+import { startHeartbeat } from '../workflow/worker/heartbeat-thread.ts'
 import { startWorker } from '../workflow/worker/worker.ts'
 import type { JoinedTransaction, Transport } from './transport.ts'
 
@@ -167,10 +168,14 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     runs: runCalls,
 
     async work(given) {
+      // Settings of the application's own pool may hold functions, which cannot cross to a thread.
+      const connection = options.pool === undefined ? database.direct : null
+      const heartbeat = (beat: HeartbeatPorts, maxStallMs: number): Heartbeat =>
+        startHeartbeat({ ...beat, maxStallMs, connection, onNotice: (message) => log.warn({}, message) })
       await schema.passed()
       hints.listen()
       if (options.upkeep !== false) upkeep.start()
-      const ports = { database, traffic, runs, calls: runCalls, log, steps, startHeartbeat: startHeartbeatLoop }
+      const ports = { database, traffic, runs, calls: runCalls, log, steps, startHeartbeat: heartbeat }
       return startWorker(given, ports)
     },
 

@@ -14,8 +14,21 @@ let root: string | null = null
 
 /** The folder of our package.json. */
 export function packageRoot(): string {
-  root ??= findRoot(dirname(fileURLToPath(import.meta.url)))
+  root ??= ownRoot()
+  if (root === null) throw new Error('the package lockstep is not beside this code: it was bundled without its files')
   return root
+}
+
+/** False in a bundle that left the package's files behind: it serves a database, and cannot migrate one or compare it. */
+export function packageFound(): boolean {
+  root ??= ownRoot()
+  return root !== null
+}
+
+function ownRoot(): string | null {
+  // A bundle in CommonJS has no URL of its own.
+  const { url } = import.meta as { readonly url?: string }
+  return url === undefined ? null : findRoot(dirname(fileURLToPath(url)))
 }
 
 /** One file of sql/, by its path below it. */
@@ -33,7 +46,7 @@ export function sqlFiles(folder: string): readonly SqlFile[] {
     .map((path) => ({ path: `${folder}/${path}`, text: readFileSync(join(base, path), 'utf8') }))
 }
 
-function findRoot(from: string): string {
+function findRoot(from: string): string | null {
   for (let folder = from; ; folder = dirname(folder)) {
     const file = join(folder, 'package.json')
     if (existsSync(file)) {
@@ -41,6 +54,6 @@ function findRoot(from: string): string {
       if (typeof content === 'object' && content !== null && 'name' in content && content.name === 'lockstep')
         return folder
     }
-    if (dirname(folder) === folder) throw new Error(`no package.json named lockstep above ${from}`)
+    if (dirname(folder) === folder) return null
   }
 }

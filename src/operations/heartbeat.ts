@@ -3,7 +3,7 @@ import type { Executor } from '../db/executor.ts'
 import type { NodeLease } from '../protocol/run.ts'
 import { nodeLines } from './node-lines.ts'
 
-const HEARTBEAT = 'select * from lockstep.heartbeat_joined($1::uuid[], $2::int[], $3::text[], $4::bigint)'
+export const HEARTBEAT = 'select * from lockstep.heartbeat_joined($1::uuid[], $2::int[], $3::text[], $4::bigint)'
 
 export async function heartbeat(
   db: Executor,

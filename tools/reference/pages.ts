@@ -3,6 +3,7 @@ import type { Tree } from '../source/tree.ts'
 import { apiPages } from './api.ts'
 import { cliPage } from './cli.ts'
 import { errorsPage } from './errors.ts'
+import { heartbeatSource } from './heartbeat-source.ts'
 import { httpPage } from './http.ts'
 import { limitsPage } from './limits.ts'
 import { metricsPage } from './metrics.ts'
@@ -23,5 +24,6 @@ export function pagesOf(tree: Tree): readonly Page[] {
     settingsPage(),
     metricsPage(textOf('src/broker/metrics.ts')),
     ...apiPages(tree),
+    heartbeatSource(),
   ]
 }

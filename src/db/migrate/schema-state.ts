@@ -3,6 +3,7 @@
 import { LockstepError } from '../../protocol/errors.ts'
 import type { Executor } from '../executor.ts'
 import type { Database } from '../pool.ts'
+import { packageFound } from '../sql-files.ts'
 import { packageSource, type SchemaSource } from './schema-source.ts'
 
 export interface AppliedMigration {
@@ -68,11 +69,15 @@ export function statusOf(state: SchemaState, source: SchemaSource): SchemaStatus
 }
 
 /** Throws schema_missing, schema_outdated or schema_newer when this code cannot serve the database as it stands. */
-export async function checkSchema(database: Database, source: SchemaSource = packageSource()): Promise<void> {
+export async function checkSchema(
+  database: Database,
+  source: SchemaSource | null = packageFound() ? packageSource() : null,
+): Promise<void> {
   const state = await readState(database.reader)
   if (!state.present) {
     throw new LockstepError('schema_missing', 'The database has no lockstep schema: run `lockstep migrate`.')
   }
+  if (source === null) return
   const status = statusOf(state, source)
   if (status.pending.length > 0 || status.functions === 'outdated' || status.functions === 'missing') {
     const what = status.pending.length > 0 ? `lacks ${status.pending.join(', ')}` : 'has the functions of another build'

@@ -11,6 +11,8 @@ export interface HeartbeatPorts {
 }
 
 export interface Heartbeat {
+  /** It can beat now, or will try as it goes. */
+  readonly ready: Promise<void>
   /** Claimed just now. */
   add(nodes: readonly Held[]): void
   stop(): Promise<void>
@@ -53,6 +55,7 @@ export function startHeartbeatLoop(ports: HeartbeatPorts): Heartbeat {
   }, intervalMs)
 
   return {
+    ready: Promise.resolve(),
     add() {},
     async stop() {
       clearInterval(timer)

@@ -198,6 +198,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
   const unhook = runs.onWork((name) => {
     if (name === null || known.has(name) || registry.action(name) !== null) loop.wake()
   })
+  await beating.ready
   state = 'running'
   loop.start()
 
