@@ -4,6 +4,7 @@ import { openGround } from './ground.ts'
 import { testCompleting } from './completing.ts'
 import { testCutting } from './cutting.ts'
 import { testJoining } from './joining.ts'
+import { testWorking } from './working.ts'
 import type { OpenSubject } from './subject.ts'
 
 export function adapterSuite<Tx>(library: string, open: OpenSubject<Tx>): void {
@@ -12,5 +13,6 @@ export function adapterSuite<Tx>(library: string, open: OpenSubject<Tx>): void {
     await testJoining(t, ground)
     await testCompleting(t, ground)
     await testCutting(t, ground)
+    await testWorking(t, ground)
   })
 }

@@ -21,8 +21,8 @@ export interface Ground<Tx> {
   readonly finished: (step: string) => Promise<readonly string[]>
   /** Texts of the messages that can be had of a queue, each once; waits for the first. */
   readonly texts: (queue: string) => Promise<readonly string[]>
-  /** What can be had of it at once. */
-  readonly textsNow: (queue: string) => Promise<readonly string[]>
+  /** Payloads of a queue that are committed, with an offset or without one yet. */
+  readonly committed: (queue: string) => Promise<readonly string[]>
 }
 
 export async function openGround<Tx>(t: TestEnd, open: OpenSubject<Tx>): Promise<Ground<Tx>> {
@@ -37,12 +37,6 @@ export async function openGround<Tx>(t: TestEnd, open: OpenSubject<Tx>): Promise
   })
   const beside = await database.connect()
 
-  async function take(queue: string, wait: boolean): Promise<readonly string[]> {
-    const group = lockstep.queue(queue).group('g').subscriptionMode('all').batch(100).partitions(10)
-    const messages = await (wait ? group.wait(true).timeout(1_000) : group).pop()
-    await lockstep.ack(messages, 'completed', { group: 'g' })
-    return messages.map((message) => message.text)
-  }
   return {
     subject,
     open: async (connectionString = database.connectionString) => open(connectionString),
@@ -60,8 +54,20 @@ export async function openGround<Tx>(t: TestEnd, open: OpenSubject<Tx>): Promise
       const { rows } = await beside.query<{ input: string }>('select input from done where step = $1', [step])
       return rows.map((row) => row.input)
     },
-    texts: async (queue) => take(queue, true),
-    textsNow: async (queue) => take(queue, false),
+    async texts(queue) {
+      const group = lockstep.queue(queue).group('g').subscriptionMode('all').batch(100).partitions(10)
+      const messages = await group.wait(true).timeout(1_000).pop()
+      await lockstep.ack(messages, 'completed', { group: 'g' })
+      return messages.map((message) => message.text)
+    },
+    async committed(queue) {
+      const { rows } = await beside.query<{ payload: string }>(
+        `select payload from lockstep.staged where queue_name = $1
+         union all select m.payload from lockstep.message m join lockstep.queue q on q.id = m.queue_id where q.name = $1`,
+        [queue],
+      )
+      return rows.map((row) => row.payload)
+    },
   }
 }
 

@@ -12,7 +12,7 @@ const HARD =
   '{"big":9007199254740993,"ask":"what? ?? $1 $2 \\\\? :name @p","nul":"\\u0000","half":"\\ud800","quote":"it\'s \\"so\\""}'
 
 export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promise<void> {
-  const { subject, lockstep, statuses, texts, textsNow } = ground
+  const { subject, lockstep, statuses, texts, committed } = ground
 
   await t.test('a commit makes the push, the state and the row stand; nobody sees them before', async () => {
     await subject.transaction(async (tx) => {
@@ -25,7 +25,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
       const put = await lockstep.in(subject.join(tx)).kv.put('o', 'commit', { n: 1 }, { ttl: '1d' })
       assert.equal(put.applied, true)
       assert.deepEqual((await lockstep.in(subject.join(tx)).kv.get('o', 'commit')).value, { n: 1 })
-      assert.deepEqual(await textsNow('commit'), [])
+      assert.deepEqual(await committed('commit'), [])
       assert.equal((await lockstep.kv.get('o', 'commit')).found, false)
     })
     assert.deepEqual(await statuses(1n), ['made'])
@@ -45,7 +45,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
       why,
     )
     assert.deepEqual(await statuses(2n), [])
-    assert.deepEqual(await textsNow('rollback'), [])
+    assert.deepEqual(await committed('rollback'), [])
     assert.equal((await lockstep.kv.get('o', 'rollback')).found, false)
   })
 
@@ -132,7 +132,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
         throw new Error('given up')
       }),
     )
-    assert.deepEqual(await textsNow('failed'), [])
+    assert.deepEqual(await committed('failed'), [])
   })
 
   await t.test('stricter isolation is served; a read-only transaction is refused by name', async () => {
@@ -180,7 +180,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
       }),
     )
     assert.deepEqual(await statuses(4n), [])
-    assert.deepEqual(await textsNow('crash'), [])
+    assert.deepEqual(await committed('crash'), [])
     await recovered(ground)
   })
 
@@ -197,7 +197,7 @@ export async function testJoining<Tx>(t: TestContext, ground: Ground<Tx>): Promi
     if (subject.afterEnd === 'refused') assert.throws(() => subject.join(ended), { code: 'not_a_transaction' })
     if (subject.afterEnd === 'rejected') {
       await assert.rejects(async () => lockstep.in(subject.join(ended)).queue('ended').push({ data: 1 }))
-      assert.deepEqual(await textsNow('ended'), [])
+      assert.deepEqual(await committed('ended'), [])
     }
   })
 }

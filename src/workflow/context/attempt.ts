@@ -85,7 +85,8 @@ export async function runAttempt(
   let aborted: { readonly why: unknown } | null = null
   let writes: StepWrites | null = null
   const written = (): StepWrites => (writes ??= createStepWrites(ports))
-  const step = createLazyStep(ports, definition.completion, () => writes)
+  // Made with the transaction at the latest: what is said through `ctx` after it was opened must go through it.
+  const step = createLazyStep(ports, definition.completion, written)
 
   const context: StepContext<unknown> = {
     runId,
