@@ -5,35 +5,21 @@ import fc from 'fast-check'
 import { ack } from '../../src/operations/ack.ts'
 import { extend } from '../../src/operations/extend.ts'
 import { kv } from '../../src/operations/kv.ts'
-import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
 import { release } from '../../src/operations/release.ts'
 import { stage } from '../../src/operations/stage.ts'
 import { transaction } from '../../src/operations/transaction.ts'
-import type { AckItem, Delivery, PushItem } from '../../src/protocol/message.ts'
+import type { AckItem, PushItem } from '../../src/protocol/message.ts'
 import { mintId } from '../../src/protocol/mint-id.ts'
 import type { TestDatabase } from '../../src/testing/database.ts'
 import type { Actor } from '../kit/actor.ts'
 import { moveClock } from '../kit/clock.ts'
 import { drain } from '../kit/drain.ts'
-import { item, popOf, putOf, stepOf } from '../kit/speech.ts'
+import { item, putOf, stepOf } from '../kit/speech.ts'
+import { command, group, LEASE_S, partition, type Command, type Real } from './command.ts'
 import type { Lease, Model, Said } from './model.ts'
+import { Pop } from './pop-command.ts'
 
-export interface Real {
-  readonly own: TestDatabase
-  readonly user: Actor
-  readonly queue: string
-  /** All that was ever leased, with the id by which an ack names the partition. */
-  readonly leases: { readonly lease: Lease; readonly partitionId: string }[]
-  readonly floors: Map<string, string | null>
-  readonly versions: Map<string, { value: string; version: number }>
-}
-
-type Command = fc.AsyncCommand<Model, Real>
-
-const LEASE_S = 1000
-const partition = fc.constantFrom('p1', 'p2', 'p3')
-const group = fc.constantFrom('g', 'h')
 const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { freq: 3 })
 const body = fc.constantFrom('1', '2')
 const pushes = fc.array(fc.tuple(partition, name, body), { minLength: 1, maxLength: 4 })
@@ -48,19 +34,6 @@ const words = fc.oneof(
     .integer({ min: 2, max: 5 })
     .map((last) => Array.from({ length: last }, (_, place) => ({ place, status: 'completed' as const }))),
 )
-
-function command(
-  text: string,
-  check: (model: Model, real: Real) => Promise<void>,
-  needs: 'leases' | null = null,
-): Command {
-  let leased = false
-  return {
-    check: () => needs === null || leased || (leased = true),
-    run: (model, real) => (needs === 'leases' && real.leases.length === 0 ? Promise.resolve() : check(model, real)),
-    toString: () => text,
-  }
-}
 
 function itemsOf(real: Real, drawn: readonly (readonly [string, string | null, string])[]): readonly PushItem[] {
   return drawn.map(([at, called, payload]) => item(real.queue, at, called, payload))
@@ -106,69 +79,6 @@ const Stage = fc.tuple(pushes, fc.constantFrom('commit', 'rollback')).map(([draw
     await drain(real.own, real.queue, 'placer', { autoAck: true })
   }),
 )
-
-const Pop = fc
-  .record({
-    by: group,
-    from: fc.option(partition, { freq: 2 }),
-    batch: fc.integer({ min: 1, max: 6 }),
-    partitions: fc.integer({ min: 1, max: 3 }),
-    autoAck: fc.constantFrom(false, false, true),
-  })
-  .map(({ by, from, batch, partitions, autoAck }) =>
-    command(`pop ${by} ${from ?? '*'} ${batch}/${partitions}${autoAck ? ' auto' : ''}`, async (model, real) => {
-      const over = { batch, partitions, autoAck, partition: from, leaseSeconds: LEASE_S }
-      const floor = real.floors.get(by) ?? null
-      let outcome = await pop(real.own.database, { ...popOf(real.queue, by, over), floor })
-      while (outcome.again !== 'no' && outcome.answers.flat().length === 0)
-        outcome = await pop(real.own.database, { ...popOf(real.queue, by, over), floor })
-      if (from === null) real.floors.set(by, outcome.floor)
-      judgePop(model, real, by, from, batch, partitions, autoAck, outcome.answers.flat())
-    }),
-  )
-
-function judgePop(
-  model: Model,
-  real: Real,
-  by: string,
-  from: string | null,
-  batch: number,
-  partitions: number,
-  autoAck: boolean,
-  got: readonly Delivery[],
-): void {
-  if (!model.groups.has(by)) model.groups.set(by, new Map())
-  const scope = from === null ? [...model.partitions.keys()] : [from]
-  const taken = [...new Set(got.map((one) => one.partition))]
-  assert.ok(got.length <= batch && taken.length <= (from === null ? partitions : 1))
-  const full = got.length === batch || taken.length === partitions
-  // A visited lane's lapse is charged; one that was not visited, because the pop was full, is not.
-  for (const at of scope) {
-    if (!taken.includes(at) && full) continue
-    model.charge(by, at)
-    if (!taken.includes(at)) assert.equal(model.deliverable(by, at), 0, `nothing of ${at}, though there was room`)
-  }
-  let left = batch
-  for (const at of taken) {
-    const mine = got.filter((one) => one.partition === at)
-    const cursor = model.lane(by, at).cursor
-    const due = Math.min(model.deliverable(by, at), left)
-    const expected = model.log(at).slice(cursor, cursor + due)
-    assert.deepEqual(
-      mine.map((one) => [one.offset, one.id, one.payload]),
-      expected.map((one, nth) => [cursor + nth, one.id, one.payload]),
-    )
-    left -= due
-    const leaseId = autoAck ? null : (mine[0]?.leaseId ?? '')
-    const times = model.deliver(by, at, due, leaseId)
-    assert.ok(
-      mine.every((one) => one.deliveryAttempt === times),
-      `delivery ${mine[0]?.deliveryAttempt}, not ${times}`,
-    )
-    const lease = model.lane(by, at).lease
-    if (lease !== null && !autoAck) real.leases.push({ lease, partitionId: mine[0]?.partitionId ?? '' })
-  }
-}
 
 const pick = (real: Real, at: number) => {
   // Mostly the latest ones.

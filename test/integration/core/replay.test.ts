@@ -5,6 +5,8 @@ import test from 'node:test'
 import { ack } from '../../../src/operations/ack.ts'
 import { pop } from '../../../src/operations/pop.ts'
 import { push } from '../../../src/operations/push.ts'
+import type { Delivery } from '../../../src/protocol/message.ts'
+import { mintId } from '../../../src/protocol/mint-id.ts'
 import { createTestDatabase } from '../../../src/testing/database.ts'
 import { drain } from '../../kit/drain.ts'
 import { assertSound } from '../../kit/soundness.ts'
@@ -45,6 +47,29 @@ test('pages of any size deliver every message of one push once, in order', async
       Array.from({ length: 50 }, (_, at) => at),
     )
   }
+})
+
+test('messages of megabytes come in pops of bounded size, each once and in order, whatever is asked at once', async (t) => {
+  const own = await createTestDatabase(t)
+  const large = JSON.stringify('x'.repeat(3 * 1024 * 1024))
+  const names = Array.from({ length: 12 }, (_, at) => `m${at}`)
+  for (const [at, name] of names.entries()) await push(own.database, [item('q', `p${at % 3}`, name, large)])
+  const seen: string[] = []
+  for (let got: readonly Delivery[] | null = null; got === null || got.length > 0;) {
+    const leaseIds = [mintId(), mintId(), mintId()]
+    const { answers } = await pop(own.database, popOf('q', 'g', { leaseIds, batch: 100, partitions: 3 }))
+    got = answers.flat()
+    for (const one of answers)
+      assert.ok(one.reduce((sum, { payload }) => sum + payload.length, 0) <= (8 + 3.1) * 1024 * 1024)
+    seen.push(...got.map((one) => `${one.partition} ${one.transactionId}`))
+    await ack(own.database, [got.map((one) => ackOf(one))])
+  }
+  for (const partition of ['p0', 'p1', 'p2'])
+    assert.deepEqual(
+      seen.filter((one) => one.startsWith(partition)),
+      names.filter((_, at) => `p${at % 3}` === partition).map((name) => `${partition} ${name}`),
+    )
+  assert.equal(seen.length, names.length)
 })
 
 test('a group moved back, or forgotten and made again, finds everything, also after it had found nothing for long', async (t) => {
