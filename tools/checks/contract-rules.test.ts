@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { places, planted } from '../source/planted.ts'
 import { checkDependencies } from './dependencies.ts'
+import { checkEntries } from './entries.ts'
 import { checkErrors } from './errors.ts'
 import { checkLimits } from './limits.ts'
 import { FROZEN, checkMigrations } from './migrations.ts'
@@ -60,4 +61,10 @@ test('a gap in the numbering, a changed and a lost released migration are found'
     }),
   )
   assert.deepEqual(places(faults), ['sql/migrations/0003_three.sql:1', 'sql/migrations/0001_one.sql:1', `${FROZEN}:3`])
+})
+
+test('an entry of the package that nothing builds is found', () => {
+  const manifest = '{\n"exports": {\n".": "./dist/index.js",\n"./gone": "./dist/gone/index.d.ts"\n}}\n'
+  const faults = checkEntries(planted({ 'package.json': manifest, 'src/index.ts': '// x\n' }))
+  assert.deepEqual(places(faults), ['package.json:4'])
 })
