@@ -20,6 +20,7 @@ import { createHealthCheck } from './health-check.ts'
 import { createRequestDesk } from './http/handle-request.ts'
 import type { RequestDesk } from './http/handle-request.ts'
 import { createBodyReader } from './http/read-body.ts'
+import { refuseBytes } from './http/refuse-bytes.ts'
 import { ROUTES } from './http/routes.ts'
 import { silent } from './logger.ts'
 import type { Logger } from './logger.ts'
@@ -162,6 +163,7 @@ export function createBroker(options: BrokerOptions): Broker {
     server.timeout = SILENCE_MS
     server.maxConnections = SOCKETS
     server.on('checkContinue', desk.listener)
+    server.on('clientError', refuseBytes)
     const sockets = new Set<Socket>()
     server.on('connection', (socket) => {
       sockets.add(socket)

@@ -42,6 +42,9 @@ test('an unknown path has the wire’s shape; a wrong method says which are righ
   const kv = await send('POST', '/api/v1/kv/a/b', {})
   assert.deepEqual([kv.status, kv.headers['allow']], [405, 'GET, PUT, DELETE'])
   assert.equal((await send('OPTIONS', '/api/v1/push')).status, 405)
+  const head = await send('HEAD', '/health')
+  assert.deepEqual([head.status, head.text], [200, ''])
+  assert.equal((await send('HEAD', '/api/v1/pop/queue/q')).status, 405)
 })
 
 test('every answer carries a request id of its own and forbids sniffing', async (t) => {
@@ -199,6 +202,8 @@ test('requests that are no HTTP, or end in the middle, cost nothing but their co
   ]) {
     const text = await raw(url, bytes)
     assert.match(text, /^HTTP\/1\.1 400/, bytes)
+    assert.match(text, /\r\nx-request-id: \S+\r\n/)
+    assert.match(text, /\{"error":"[^"]+","code":"bad_request"\}$/)
   }
   const cut = await dial(url)
   cut.write(

@@ -102,7 +102,7 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
     let route: Route
     let params: Call['params']
     try {
-      const match = find(request.method ?? 'GET', path)
+      const match = find(request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'), path)
       if (match === null) {
         answer(noSuchRoute(path))
         return
@@ -112,6 +112,10 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
         return
       }
       ;({ route, params } = match)
+      if (request.method === 'HEAD' && route.changes) {
+        answer(wrongMethod([route.method]))
+        return
+      }
       label = `${route.method} ${route.path}`
       if (draining && route.access !== 'public') throw new LockstepError('draining', 'this broker is shutting down')
       guard(request, route, parts.answersTo)
