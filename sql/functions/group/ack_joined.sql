@@ -17,9 +17,32 @@ declare
   v_verdict text[];
   v_again int[] := '{}';
   v_again_dlq boolean[] := '{}';
+  v_apart int[];
+  v_part record;
 begin
   perform lockstep._demand_read_committed();
   perform lockstep._lock_lanes(p_queue_id, p_partition_id, p_group);
+  v_apart := lockstep._acks_apart(p_call, p_queue_id, p_partition_id, p_group, p_status);
+  if cardinality(v_apart) > 0 then
+    -- Under the same locks: the others side by side, then those one after the other.
+    for v_part in
+      select array_agg(i.ord::int order by i.ord) as ords, array_agg(i.call order by i.ord) as calls,
+             array_agg(i.queue_id order by i.ord) as queues, array_agg(i.partition_id order by i.ord) as partitions,
+             array_agg(i.grp order by i.ord) as grps, array_agg(i.lease order by i.ord) as leases,
+             array_agg(i.tx order by i.ord) as txs, array_agg(i.at order by i.ord) as ats,
+             array_agg(i.status order by i.ord) as statuses, array_agg(i.error order by i.ord) as errors
+        from unnest(p_call, p_queue_id, p_partition_id, p_group, p_lease_id, p_transaction_id, p_offset, p_status, p_error)
+             with ordinality i(call, queue_id, partition_id, grp, lease, tx, at, status, error, ord)
+       group by case when i.call = any (v_apart) then i.call end
+       order by case when i.call = any (v_apart) then i.call end nulls first
+    loop
+      return query
+        select v_part.ords[a.ord], a.success, a.error, a.lease_released, a.dlq, a.noop
+          from lockstep.ack_joined(v_part.calls, v_part.queues, v_part.partitions, v_part.grps, v_part.leases, v_part.txs,
+                                   v_part.ats, v_part.statuses, v_part.errors) a;
+    end loop;
+    return;
+  end if;
   v_now := lockstep.clock();
   select array_agg(j.group_id order by j.nth), array_agg(j.message_offset order by j.nth), array_agg(j.verdict order by j.nth)
     into v_group_id, v_at, v_verdict
