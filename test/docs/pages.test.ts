@@ -2,13 +2,14 @@
 // and broker, what it says it prints is compared, and what it names exists.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { createBroker } from '../../src/broker/index.ts'
 import { packageRoot } from '../../src/db/sql-files.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
+import { generatePrisma } from '../../tools/tests/generate-prisma.ts'
 import { faultOfLine } from './command-lines.ts'
 import { blocksOf, linksOf, pathsOf, programOf, promisedLines } from './read-page.ts'
 
@@ -23,7 +24,19 @@ const PAGES = [
 ].toSorted()
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
 const nameOf = (path: string): string => path.replaceAll('/', '-').replace(/\.md$/, '')
-const programs = PAGES.filter((path) => programOf(blocksOf(textOf(path))) !== '')
+/** The one page that needs a generated client brings its schema along. */
+const schemas = PAGES.flatMap((path) => blocksOf(textOf(path)).filter((block) => block.language === 'prisma'))
+const generated = await generatedClient()
+const programs = PAGES.filter((path) => {
+  const program = programOf(blocksOf(textOf(path)))
+  return program !== '' && (generated !== null || !program.includes('./generated/prisma/'))
+})
+
+async function generatedClient(): Promise<string | null> {
+  assert.equal(schemas.length, 1)
+  const schema = schemas[0]?.text ?? ''
+  return generatePrisma({ root, schema, into: join(root, '.lockstep', 'prisma-docs') })
+}
 
 test('every link and every path that a page names exists', () => {
   for (const page of PAGES) {
@@ -50,6 +63,7 @@ test('every shell line runs a script, a command or a route that there is', () =>
 test('every page program compiles with the flags of the house', async () => {
   rmSync(built, { recursive: true, force: true })
   mkdirSync(built, { recursive: true })
+  if (generated !== null) cpSync(join(generated, 'generated'), join(built, 'generated'), { recursive: true })
   for (const page of programs)
     writeFileSync(join(built, `${nameOf(page)}.ts`), `${programOf(blocksOf(textOf(page)))}\nexport {}\n`)
   writeFileSync(

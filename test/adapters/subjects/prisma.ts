@@ -1,4 +1,5 @@
 // Prisma with its driver adapter and a client generated for the test.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRequire } from 'node:module'
 import { PrismaPg } from '@prisma/adapter-pg'
@@ -26,10 +27,10 @@ function isClientClass(value: unknown): value is ClientClass {
 /** Null where the generator cannot be had. */
 export async function preparePrisma(): Promise<OpenSubject<PrismaTx> | null> {
   const root = packageRoot()
-  const schema = join(root, 'test', 'adapters', 'prisma', 'schema.prisma')
-  const folder = await generatePrisma(root, schema, join(root, '.lockstep', 'prisma-client'))
+  const schema = readFileSync(join(root, 'test', 'adapters', 'prisma', 'schema.prisma'), 'utf8')
+  const folder = await generatePrisma({ root, schema, into: join(root, '.lockstep', 'prisma-client') })
   if (folder === null) return null
-  const generated: unknown = createRequire(import.meta.url)(folder)
+  const generated: unknown = createRequire(import.meta.url)(join(folder, 'generated', 'prisma'))
   const found: unknown =
     typeof generated === 'object' && generated !== null ? Reflect.get(generated, 'PrismaClient') : null
   if (!isClientClass(found)) throw new Error('the generated client has no PrismaClient')
