@@ -1,0 +1,62 @@
+// A bounded queue takes what there is room for, in the order of the call, gives offsets without gaps, and says of the rest that
+// it is full; duplicates take no room.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { push } from '../../../src/operations/push.ts'
+import { stage } from '../../../src/operations/stage.ts'
+import { transaction } from '../../../src/operations/transaction.ts'
+import type { PushResult } from '../../../src/protocol/message.ts'
+import { createTestDatabase } from '../../../src/testing/database.ts'
+import { openActor } from '../../kit/actor.ts'
+import { byPartition, drain } from '../../kit/drain.ts'
+import { assertSound } from '../../kit/soundness.ts'
+import { item, stepOf } from '../../kit/speech.ts'
+
+const told = (results: readonly PushResult[]) => results.map((one) => one.error ?? one.status)
+
+test('a full queue refuses item by item, and takes again what its slowest group has passed', async (t) => {
+  const own = await createTestDatabase(t)
+  await own.database.rows(`select lockstep.configure('q', '{"maxSize":4}')`, [])
+  const first = await push(own.database, [
+    item('q', 'a', 'a1'),
+    item('q', 'b', 'b1'),
+    item('q', 'a', 'a1'),
+    item('q', 'b', 'b2'),
+    item('q', 'a', 'a2'),
+    item('q', 'b', 'b3'),
+    item('q', 'b', 'b3'),
+    item('q', 'a', 'a3'),
+  ])
+  assert.deepEqual(told(first), [
+    'queued',
+    'queued',
+    'duplicate',
+    'queued',
+    'queued',
+    'queue_full',
+    'queue_full',
+    'queue_full',
+  ])
+  assert.deepEqual(
+    first.map((one) => one.offset),
+    [0, 0, null, 1, 1, null, null, null],
+  )
+  const user = await openActor(own, 'user')
+  assert.deepEqual(told(await stage(user.door, [item('q', 'a', 'staged')])), ['queue_full'])
+  const [step] = await transaction(own.database, [stepOf({ pushes: [item('q', 'a', 'step')] })])
+  assert.ok(step !== undefined && step !== 'deferred' && !step.success && step.reason === 'queue_full')
+  assert.deepEqual(byPartition(await drain(own, 'q', 'g')), { a: ['a1', 'a2'], b: ['b1', 'b2'] })
+  const second = await push(own.database, [item('q', 'a', 'a1'), item('q', 'a', 'a3'), item('q', 'b', 'b3')])
+  assert.deepEqual(told(second), ['duplicate', 'queued', 'queued'])
+  await assertSound(own)
+})
+
+test('of many pushes at once to one partition of a bounded queue exactly as many are taken as fit', async (t) => {
+  const own = await createTestDatabase(t, { connections: 8 })
+  await own.database.rows(`select lockstep.configure('q', '{"maxSize":10}')`, [])
+  const results = await Promise.all(
+    Array.from({ length: 30 }, (_, at) => push(own.database, [item('q', 'p', `m${at}`)])),
+  )
+  assert.equal(told(results.flat()).filter((one) => one === 'queued').length, 10)
+  await assertSound(own)
+})
