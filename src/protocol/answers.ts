@@ -4,6 +4,7 @@ import type { AckRequest } from './ack-request.ts'
 import type { KvAnswer, KvResult, KvRow } from './kv.ts'
 import type { AckResult, Delivery, PushResult } from './message.ts'
 import type { PushRequest } from './push-request.ts'
+import type { SubmittedRun } from './run.ts'
 import type { StepOperation, TransactionResult } from './transaction.ts'
 
 const quote = (text: string): string => JSON.stringify(text)
@@ -121,11 +122,12 @@ function kvRow(row: KvRow): string {
   return `"key":${quote(row.key)},${value}"version":${row.version},"expiresAt":${quoteOrNull(row.expiresAt)},"updatedAt":${quote(row.updatedAt)}`
 }
 
-/** The answer of a transaction; results share one flat index: pushed items and acks in order, then kv. */
+/** The answer of a transaction; results share one flat index: pushed items and acks in order, then kv, then runs. */
 export function encodeTransaction(
   transactionId: string,
   operations: readonly StepOperation[],
   result: TransactionResult,
+  runs: readonly SubmittedRun[] = [],
 ): string {
   const head = `{"transactionId":"${transactionId}","success":${result.success}`
   if (!result.success) return `${head},${loss(result)},"error":${quote(result.error)},"results":[]}`
@@ -150,6 +152,12 @@ export function encodeTransaction(
   const flat = result.operations.length
   for (const [index, outcome] of result.kv.entries()) {
     parts.push(`{"index":${flat + index},"type":"kv","opIndex":${index},${kvResult(outcome)}}`)
+  }
+  const submitted = flat + result.kv.length
+  for (const [index, run] of runs.entries()) {
+    parts.push(
+      `{"index":${submitted + index},"type":"run","success":true,"runId":"${run.runId}","created":${run.created}}`,
+    )
   }
   return `${head},"results":[${parts.join(',')}]}`
 }

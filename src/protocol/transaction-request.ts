@@ -14,12 +14,16 @@ import { groupName, leaseIdText, requestIdText } from './names.ts'
 import { payloadFault, pushItem } from './push-request.ts'
 import { arrayOf, bodyPlace, pieceOf, recordOf, sliced } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
+import { runOf } from './run-request.ts'
+import type { OutgoingRun } from './run.ts'
 import type { StepOperation } from './transaction.ts'
 
 export interface DecodedTransaction {
   readonly requestId: string | null
   readonly operations: readonly StepOperation[]
   readonly kv: readonly KvOperation[]
+  /** Submitted in the same commit. */
+  readonly runs: readonly OutgoingRun[]
 }
 
 export const TRANSACTION_BODY = {
@@ -31,7 +35,11 @@ const OPERATION = { type: oneOf('push', 'ack') } as const
 const ACK_GROUP = { consumerGroup: optional(groupName, QUEUE_MODE) } as const
 
 const ITEM = { payload: CUT, data: CUT }
-const SHAPE = inObject({ operations: inArray(inObject({ ...ITEM, items: inArray(inObject(ITEM)) })), kv: KV_SHAPE })
+const SHAPE = inObject({
+  operations: inArray(inObject({ ...ITEM, items: inArray(inObject(ITEM)) })),
+  kv: KV_SHAPE,
+  runs: inArray(inObject({ input: CUT })),
+})
 
 const ABSENT_PAYLOAD: Piece = { text: '{}', fault: null }
 
@@ -43,7 +51,10 @@ export function decodeTransaction(body: RequestBody, producerSub: string | null)
   const listed = arrayOf(request, 'operations', place, LIMITS.transactionOperations)
   const kvListed = arrayOf(request, 'kv', place, Number.MAX_SAFE_INTEGER)
   refuseUnserved(request, place)
-  if (listed.length === 0 && kvListed.length === 0) refuse(place, 'operations', 'not empty, unless kv has operations')
+  const runsListed = arrayOf(request, 'runs', place, LIMITS.runsPerCall)
+  if (listed.length + kvListed.length + runsListed.length === 0) {
+    refuse(place, 'operations', 'not empty, unless kv has operations')
+  }
 
   const operations: StepOperation[] = []
   const at: Place = { parent: { parent: place, step: 'operations' }, step: 0 }
@@ -58,11 +69,16 @@ export function decodeTransaction(body: RequestBody, producerSub: string | null)
     refuse(place, 'operations', `at most ${LIMITS.transactionOperations} pushed items and acks`)
   }
   const kv = kvOperations(kvListed, pieces, KV_IN_TRANSACTION, { parent: place, step: 'kv' })
-  return { requestId, operations: leased(operations, requiredLeases), kv }
+  const runAt: Place = { parent: { parent: place, step: 'runs' }, step: 0 }
+  const runs = runsListed.map((element, index) => {
+    runAt.step = index
+    return runOf(recordOf(element, runAt), pieces, runAt)
+  })
+  return { requestId, operations: leased(operations, requiredLeases), kv, runs }
 }
 
 function refuseUnserved(request: Readonly<Record<string, unknown>>, place: Place): void {
-  for (const name of ['timers', 'runs', 'positions']) {
+  for (const name of ['timers', 'positions']) {
     if (arrayOf(request, name, place, LIMITS.transactionOperations).length > 0) {
       throw new LockstepError('not_available', `${name} in a transaction are not served by this build`, { field: name })
     }

@@ -314,7 +314,7 @@ test('wrong shapes are 400 in the same envelope, and what is not served is told 
     [{ operations: [push, { type: 'ack', partitionId: '1000000000001' }] }, 'bad_request', /operations\[1\]/],
     [{ operations: [{ type: 'push', items: [{ payload: 1 }] }] }, 'bad_request', /operations\[0\]\.items\[0\]\.queue/],
     [{ operations: [push], timers: [{}] }, 'not_available', /timers/],
-    [{ operations: [push], runs: [{}] }, 'not_available', /runs/],
+    [{ operations: [push], runs: [{}] }, 'bad_request', /runs/],
     [{ operations: [push], kv: [{ op: 'getPrefix', ns: 'a', prefix: 'k' }] }, 'kv_unknown_op', /getPrefix/],
     [{ operations: [push], kv: [put, put] }, 'kv_duplicate_key_in_call', /twice/],
     [{ operations: [push], kv: [{ ...put, forever: undefined }] }, 'kv_expiry_not_specified', /exactly one/],

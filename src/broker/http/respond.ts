@@ -48,5 +48,7 @@ function faultBody(fault: LockstepError): Readonly<Record<string, unknown>> {
     const error = fault.code === 'payload_too_large' ? fault.code : 'kv_bad_request'
     return { error, code: fault.code, reason, detail: fault.message }
   }
+  // Why a run is missing decides what its caller does next.
+  if (fault.code === 'run_not_found') return { error: fault.message, code: fault.code, reason }
   return { error: fault.message, code: fault.code }
 }

@@ -10,13 +10,16 @@ import { bodyText } from './read-body.ts'
 import { bodyHash, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
+import { transactionWithRuns } from './transaction-with-runs.ts'
 
 async function commit(call: Call): Promise<Answer> {
   let transactionId = mintId()
   try {
-    const { requestId: ofBody, operations, kv } = decodeTransaction(bodyText(call.body), null)
+    const decoded = decodeTransaction(bodyText(call.body), null)
+    const { requestId: ofBody, operations, kv } = decoded
     const requestId = requestIdOf(call, ofBody)
     if (requestId !== null) transactionId = idOfRequest(requestId)
+    if (decoded.runs.length > 0) return json(await transactionWithRuns(call, requestId, transactionId, decoded))
     const result = await call.parts.traffic.transaction({
       requestId,
       bodyHash: requestId === null ? null : bodyHash(call),

@@ -31,18 +31,31 @@ function mayRepeat(error: unknown): boolean {
 }
 
 /** Throws the last fault when the lease is over. */
-export async function untilLeaseEnds<T>(until: () => number, work: () => Promise<T>): Promise<T> {
+export async function untilLeaseEnds<T>(
+  until: () => number,
+  work: () => Promise<T>,
+  onTrouble: (error: unknown) => void = () => {},
+): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2)) {
     try {
-      return await work()
+      const done = await work()
+      onTrouble(null)
+      return done
     } catch (error) {
+      if (mayRepeat(error)) onTrouble(error)
       if (!mayRepeat(error) || performance.now() + pauseMs > until()) throw error
       await sleep(pauseMs)
     }
   }
 }
 
-export function createEnds(database: Database, leaseMs: number, onFault: (what: string, error: unknown) => void): Ends {
+/** `onTrouble` is told of a fault that is tried again, and of null when an end was written. */
+export function createEnds(
+  database: Database,
+  leaseMs: number,
+  onFault: (what: string, error: unknown) => void,
+  onTrouble: (error: unknown) => void,
+): Ends {
   const bounds = { calls: 2, weight: 8 * 1024 * 1024, line: LIMITS.waitingCalls * 65_536 }
   const completing = async (
     nodes: readonly NodeCompletion[],
@@ -77,9 +90,9 @@ export function createEnds(database: Database, leaseMs: number, onFault: (what: 
   })
 
   return {
-    complete: (node, until) => untilLeaseEnds(until, () => (node.ordinal === 0 ? jobs : nodes).join(node)),
-    fail: (node, until) => untilLeaseEnds(until, () => failures.join(node)),
-    record: (step, until) => untilLeaseEnds(until, () => records.join(step)),
+    complete: (node, until) => untilLeaseEnds(until, () => (node.ordinal === 0 ? jobs : nodes).join(node), onTrouble),
+    fail: (node, until) => untilLeaseEnds(until, () => failures.join(node), onTrouble),
+    record: (step, until) => untilLeaseEnds(until, () => records.join(step), onTrouble),
     async handBack(given) {
       try {
         await handBackNodes(database, given)

@@ -45,10 +45,13 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
   const settings = workerSettings(options)
   const registry = createRegistry([...(options.actions ?? []), ...(options.workflows ?? [])], settings.queues)
   const held = createHeldNodes(settings.leaseMs)
-  const onFault = (what: string, error: unknown): void => log.warn({ error: errorLine(error) }, what)
-  const ends = createEnds(database, settings.leaseMs, onFault)
-  let state: WorkerStatus['state'] = 'starting'
+  /** Of the last word with the database, null when that went well. */
   let lastError: string | null = null
+  const onFault = (what: string, error: unknown): void => log.warn({ error: errorLine(error) }, what)
+  const ends = createEnds(database, settings.leaseMs, onFault, (error) => {
+    lastError = error === null ? null : errorLine(error)
+  })
+  let state: WorkerStatus['state'] = 'starting'
   let stopping: Promise<void> | null = null
 
   const attempts: AttemptPorts = {
@@ -234,6 +237,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
       waiting: loop.waiting,
       healthy:
         state === 'running' &&
+        lastError === null &&
         !loop.failing &&
         performance.now() - loop.lastLookAt < settings.pollMs * 10 + settings.leaseMs,
       lastError,

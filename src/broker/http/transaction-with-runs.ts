@@ -1,0 +1,71 @@
+// A transaction that also submits runs: all of it in one commit of its own, not joined with others. The first committed answer
+// is remembered under the request id, so a repeat names the same runs. A key that is known with another input undoes all.
+import { transaction as openTransaction } from '../../db/transaction.ts'
+import type { Executor } from '../../db/executor.ts'
+import { submit } from '../../operations/submit.ts'
+import { transaction } from '../../operations/transaction.ts'
+import { encodeTransaction } from '../../protocol/answers.ts'
+import { LockstepError } from '../../protocol/errors.ts'
+import type { DecodedTransaction } from '../../protocol/transaction-request.ts'
+import { once } from './request-once.ts'
+import type { Call } from './route.ts'
+
+interface Outcome {
+  readonly answer: string
+  readonly commit: boolean
+}
+
+class RolledBack extends Error {
+  readonly answer: string
+
+  constructor(answer: string) {
+    super('rolled back')
+    this.answer = answer
+  }
+}
+
+async function perform(db: Executor, transactionId: string, step: DecodedTransaction): Promise<Outcome> {
+  const { operations, kv, runs } = step
+  const [result] =
+    operations.length + kv.length === 0
+      ? [{ success: true as const, operations: [], kv: [], replayed: false }]
+      : await transaction(db, [{ requestId: null, bodyHash: null, operations, kv }])
+  if (result === undefined || result === 'deferred') throw new LockstepError('internal', 'a transaction has no answer')
+  if (!result.success) return { answer: encodeTransaction(transactionId, operations, result), commit: false }
+  const submitted = await submit(db, runs)
+  const lost = submitted.findIndex((run) => run.differs)
+  if (lost >= 0) {
+    const error = `the key '${runs[lost]?.key ?? ''}' is known with another input`
+    const failed = { transactionId, success: false, reason: 'run_conflict', failedIndex: lost, error, results: [] }
+    return { answer: JSON.stringify(failed), commit: false }
+  }
+  return { answer: encodeTransaction(transactionId, operations, result, submitted), commit: true }
+}
+
+export async function transactionWithRuns(
+  call: Call,
+  requestId: string | null,
+  transactionId: string,
+  step: DecodedTransaction,
+): Promise<string> {
+  const work = async (db: Executor): Promise<Outcome> => perform(db, transactionId, step)
+  const answer = requestId === null ? await alone(call, work) : await once(call, requestId, work)
+  for (const name of new Set(step.runs.map((run) => run.workflow))) call.parts.runs.wake(name)
+  for (const operation of step.operations) {
+    if (operation.type === 'push') call.parts.traffic.committed(operation.item.queue)
+  }
+  return answer
+}
+
+async function alone(call: Call, work: (db: Executor) => Promise<Outcome>): Promise<string> {
+  try {
+    return await openTransaction(call.parts.database, async (db) => {
+      const { answer, commit } = await work(db)
+      if (!commit) throw new RolledBack(answer)
+      return answer
+    })
+  } catch (error) {
+    if (error instanceof RolledBack) return error.answer
+    throw error
+  }
+}
