@@ -144,19 +144,19 @@ for (const point of ['before-commit', 'after-commit', 'before-ready', 'before-an
     const lockstep = new Lockstep({ connectionString: proxy.connectionString, upkeep: false, logger: { warn() {} } })
     t.after(async () => lockstep.close({ timeoutMs: 200 }))
     let attempts = 0
-    let cut: Promise<void> | null = null
+    const cuts: Promise<void>[] = []
     const job = action({ name: 'job', input: N, retry: { backoff: '10ms' } }, async (ctx, { n }) => {
       attempts += 1
       const tx = await ctx.completionTx()
       await tx.query('insert into business values ($1)', [n])
       // The next COMMIT that leaves is this step's: the worker has nothing else to do.
-      if (attempts === 1) cut = proxy.cutNext(point)
+      if (attempts === 1) cuts.push(proxy.cutNext(point))
       return n
     })
     const code = workflow({ name: 'code', input: N, retry: { backoff: '10ms' } }, async (ctx, { n }) => {
       await ctx.step('s', async (step) => {
         await step.tx.query('insert into business values ($1)', [n])
-        if (attempts === 0) cut = proxy.cutNext(point)
+        if (attempts === 0) cuts.push(proxy.cutNext(point))
         attempts += 1
       })
       return n
@@ -166,11 +166,12 @@ for (const point of ['before-commit', 'after-commit', 'before-ready', 'before-an
     t.after(async () => direct.close())
     const run = await job.enqueue(direct, { n: 1 })
     assert.equal(await run.result({ timeout: '30s' }), 1)
-    await cut
+    await Promise.all(cuts)
     attempts = 0
     const other = await code.submit(direct, { n: 2 })
     assert.equal(await other.result({ timeout: '30s' }), 2)
-    await cut
+    await Promise.all(cuts)
+    assert.equal(cuts.length, 2)
     assert.deepEqual((await sql.query('select n, count(*)::int as times from business group by 1 order by 1')).rows, [
       { n: 1, times: 1 },
       { n: 2, times: 1 },
