@@ -124,7 +124,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const traffic = createTraffic({
       database,
       connections: Math.max(1, connections - KEPT_FOR_OTHERS),
-      onCommitted: (queue) => hints.tell(queue),
+      onCommitted: (hint) => hints.tell(hint),
       onFault: (what, error) => logger.error(what, { message: messageOf(error) }),
     })
     const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })

@@ -11,6 +11,7 @@ import { joinsOf } from '../protocol/joinable.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
+import { ringHint } from '../traffic/hint-text.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import type { PostgresOptions } from './client-options.ts'
@@ -81,14 +82,14 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
   const traffic: Traffic = createTraffic({
     database,
     connections,
-    onCommitted: (queue) => hints.tell(queue),
+    onCommitted: (hint) => hints.tell(hint),
     onFault: (what, error) => log.warn({ error: errorLine(error) }, what),
   })
-  const hints: HintExchange = hintExchange(database, log, (queue) => {
-    if (queue === null) {
+  const hints: HintExchange = hintExchange(database, log, (hint) => {
+    if (hint === null) {
       traffic.parking.ringAll()
       runs.heardAll()
-    } else if (!runs.heard(queue)) traffic.parking.ring(queue)
+    } else if (!runs.heard(hint)) ringHint(traffic.parking, hint)
   })
   const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
   // A process that consumes also keeps the database in order; there is no leader, and any number may do so.

@@ -5,12 +5,13 @@ import type { ListenState } from '../db/listen.ts'
 import { Notifier } from '../db/notify.ts'
 import type { Database } from '../db/pool.ts'
 import { mintId } from '../protocol/mint-id.ts'
+import { ringHint } from './hint-text.ts'
 import type { Parking } from './parking.ts'
 import type { RunTraffic } from './run-traffic.ts'
 
 export interface Hints {
-  /** Call after a commit that pops of this queue may wait for. */
-  tell(queue: string): void
+  /** Call after a commit that somebody may wait for, with what its hint says. */
+  tell(hint: string): void
   /** Idempotent; the connection is made behind. */
   listen(parking: Parking, runs: RunTraffic): void
   stop(): Promise<void>
@@ -26,18 +27,18 @@ export function createHints(
   let listener: Listener | null = null
 
   return {
-    tell: (queue) => notifier.hint(queue),
+    tell: (hint) => notifier.hint(hint),
 
     listen(parking, runs) {
       listener ??= new Listener({
         config: database.direct,
         processId,
         onState,
-        onHints: (queues) => {
-          if (queues === null) {
+        onHints: (hints) => {
+          if (hints === null) {
             parking.ringAll()
             runs.heardAll()
-          } else for (const queue of queues) if (!runs.heard(queue)) parking.ring(queue)
+          } else for (const hint of hints) if (!runs.heard(hint)) ringHint(parking, hint)
         },
       })
       listener.start()

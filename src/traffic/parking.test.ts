@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { PopOutcome } from '../operations/pop.ts'
 import type { Delivery } from '../protocol/message.ts'
 import type { PopWish } from '../protocol/pop-request.ts'
+import { hintText, ringHint } from './hint-text.ts'
 import { createParking } from './parking.ts'
 
 const WISH: PopWish = {
@@ -111,6 +112,45 @@ test('a parked pop is looked for again when its queue is rung, and for nobody el
   await until(() => outcome.messages !== null)
   assert.equal(outcome.messages?.length, 1)
   assert.equal(parking.lots, 0)
+})
+
+test('a push to one partition wakes who waits for it or for any, and nobody who waits for another', async () => {
+  const looked: (string | null)[] = []
+  const parking = createParking({
+    look: async (wish, leaseIds) => {
+      looked.push(wish.partition)
+      return { answers: leaseIds.map(() => []), floor: null, again: 'no', dueInMs: null }
+    },
+    handBack() {},
+  })
+  const tickets = ['a', 'b', null].map((partition) =>
+    parking.wait(
+      { ...WISH, partition },
+      20_000,
+      () => {},
+      () => {},
+    ),
+  )
+  const turns = async (): Promise<void> => {
+    for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await turns()
+  assert.deepEqual(new Set(looked), new Set(['a', 'b', null]))
+  looked.length = 0
+  parking.ring('q', 'a')
+  await turns()
+  assert.deepEqual(new Set(looked), new Set(['a', null]))
+  looked.length = 0
+  ringHint(parking, hintText('q', 'b'))
+  await turns()
+  assert.deepEqual(new Set(looked), new Set(['b', null]))
+  looked.length = 0
+  ringHint(parking, hintText('q', null))
+  await turns()
+  assert.deepEqual(new Set(looked), new Set(['a', 'b', null]))
+  for (const ticket of tickets) ticket.cancel()
+  assert.deepEqual([parking.lots, parking.waiting], [0, 0])
+  parking.ring('q')
 })
 
 test('a missed bell costs one pause: a parked pop looks again by itself', async () => {

@@ -40,12 +40,12 @@ export interface Parking {
 
 export interface ParkingPorts {
   readonly look: (wish: PopWish, leaseIds: readonly string[], waitStaged: boolean) => Promise<PopOutcome>
-  readonly handBack: (leaseId: string) => void
+  readonly handBack: (leaseId: string, wish: PopWish) => void
 }
 
 export function createParking(ports: ParkingPorts): Parking {
   const lots = new Map<string, Lot>()
-  const byQueue = new Map<string, Set<Lot>>()
+  const byQueue = new Map<string, QueueLots>()
   let waiting = 0
   let closed = false
   let looks = 0
@@ -74,23 +74,35 @@ export function createParking(ports: ParkingPorts): Parking {
     if (known) return known
     const lot = createLot(wish, {
       look: (leaseIds, waitStaged) => look(wish, leaseIds, waitStaged),
-      handBack: ports.handBack,
+      handBack: (leaseId) => ports.handBack(leaseId, wish),
       pauseMs: () => Math.max(PAUSE_MS, lots.size * PAUSE_PER_LOT_MS),
       emptied: () => forget(key, lot),
     })
     lots.set(key, lot)
-    const siblings = byQueue.get(wish.queue)
-    if (siblings) siblings.add(lot)
-    else byQueue.set(wish.queue, new Set([lot]))
+    let siblings = byQueue.get(wish.queue)
+    if (!siblings) byQueue.set(wish.queue, (siblings = { anywhere: new Set(), byPartition: new Map() }))
+    if (wish.partition === null) siblings.anywhere.add(lot)
+    else {
+      const there = siblings.byPartition.get(wish.partition)
+      if (there) there.add(lot)
+      else siblings.byPartition.set(wish.partition, new Set([lot]))
+    }
     return lot
   }
 
   function forget(key: string, lot: Lot): void {
     if (lots.get(key) !== lot) return
     lots.delete(key)
-    const siblings = byQueue.get(lot.wish.queue)
-    siblings?.delete(lot)
-    if (siblings?.size === 0) byQueue.delete(lot.wish.queue)
+    const { queue, partition } = lot.wish
+    const siblings = byQueue.get(queue)
+    if (!siblings) return
+    siblings.anywhere.delete(lot)
+    if (partition !== null) {
+      const there = siblings.byPartition.get(partition)
+      there?.delete(lot)
+      if (there?.size === 0) siblings.byPartition.delete(partition)
+    }
+    if (siblings.anywhere.size + siblings.byPartition.size === 0) byQueue.delete(queue)
   }
 
   return {
@@ -135,11 +147,9 @@ export function createParking(ports: ParkingPorts): Parking {
     ring(queue, partition = null, group = null) {
       const siblings = byQueue.get(queue)
       if (!siblings) return
-      for (const lot of siblings) {
-        const { wish } = lot
-        const elsewhere = partition !== null && wish.partition !== null && wish.partition !== partition
-        if (!elsewhere && (group === null || wish.group === group)) lot.ring()
-      }
+      ringThose(siblings.anywhere, group)
+      if (partition === null) for (const there of siblings.byPartition.values()) ringThose(there, group)
+      else ringThose(siblings.byPartition.get(partition) ?? NOBODY, group)
     },
 
     ringAll() {
@@ -165,6 +175,18 @@ export function createParking(ports: ParkingPorts): Parking {
       return lots.size
     },
   }
+}
+
+/** The lots of one queue: those that take from any partition, and those that wait for one. */
+interface QueueLots {
+  readonly anywhere: Set<Lot>
+  readonly byPartition: Map<string, Set<Lot>>
+}
+
+const NOBODY: ReadonlySet<Lot> = new Set()
+
+function ringThose(lots: ReadonlySet<Lot>, group: string | null): void {
+  for (const lot of lots) if (group === null || lot.wish.group === group) lot.ring()
 }
 
 /** No name holds NUL, so it may part them. */

@@ -20,6 +20,7 @@ import { createAdmission, RANK } from './admission.ts'
 import type { Admission } from './admission.ts'
 import { createFloors } from './floors.ts'
 import type { Floors } from './floors.ts'
+import { hintText } from './hint-text.ts'
 import { createJoiner } from './join.ts'
 import type { Joiner } from './join.ts'
 import { createParking } from './parking.ts'
@@ -33,8 +34,8 @@ export interface TrafficOptions {
   readonly connections: number
   /** Joined calls in flight per verb. */
   readonly callsPerVerb?: number
-  /** Told after something was committed that pops of this queue in other processes may be waiting for. */
-  readonly onCommitted?: (queue: string) => void
+  /** Told after something was committed that pops of this queue in other processes may be waiting for; as a hint's text. */
+  readonly onCommitted?: (hint: string) => void
   /** Told of a fault that no caller hears of. */
   readonly onFault?: (what: string, error: unknown) => void
 }
@@ -46,9 +47,13 @@ export interface Traffic {
   ack(items: readonly AckItem[]): Promise<readonly AckResult[]>
   extend(leaseId: string, seconds: number): Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
   /** Hands a lease back, uncounted; a fault is told to `onFault` and the lease lapses by itself. */
-  handBack(leaseId: string): void
+  handBack(leaseId: string, of?: { readonly queue: string; readonly group: string } | null): void
   /** Told of a commit that did not come this way: wakes the pops that wait for this queue, here and elsewhere. */
-  committed(queue: string): void
+  committed(queue: string, partition?: string | null): void
+  /** The same for what was pushed. */
+  pushed(places: Iterable<{ readonly queue: string; readonly partition: string }>): void
+  /** Told of a lease that was released elsewhere: its lane may have more for its group. */
+  freed(item: AckItem): void
   transaction(step: TransactionRequest): Promise<TransactionResult>
   kv(operations: readonly KvOperation[]): Promise<KvAnswer>
   /** Takes no more pops, answers parked ones empty, resolves when what is in flight has ended. Idempotent. */
@@ -63,6 +68,8 @@ const PUSHED_ITEMS_PER_CALL = 1_000
 const BYTES_PER_CALL = 8 * 1024 * 1024
 const LINE_BYTES = LIMITS.bodyBytes * 2
 const ACKS_PER_CALL = 2_000
+/** More partitions than this of one queue in one call ring the queue as a whole. */
+const RUNG_ONE_BY_ONE = 16
 const STAGED_LOCK_MS = 250
 const CALLS_PER_VERB = 2
 
@@ -104,9 +111,23 @@ export function createTraffic(options: TrafficOptions): Traffic {
     }
   }
 
-  function committed(queue: string): void {
-    parking.ring(queue)
-    onCommitted(queue)
+  function committed(queue: string, partition: string | null = null): void {
+    parking.ring(queue, partition)
+    onCommitted(hintText(queue, partition))
+  }
+
+  /** Rings by partition, so that whoever waits for another one sleeps on; for very many at once the whole queue. */
+  function pushed(places: Iterable<{ readonly queue: string; readonly partition: string }>): void {
+    const touched = new Map<string, Set<string>>()
+    for (const { queue, partition } of places) {
+      const partitions = touched.get(queue)
+      if (partitions) partitions.add(partition)
+      else touched.set(queue, new Set([partition]))
+    }
+    for (const [queue, partitions] of touched) {
+      if (partitions.size > RUNG_ONE_BY_ONE) committed(queue)
+      else for (const partition of partitions) committed(queue, partition)
+    }
   }
 
   const pushes = createJoiner<readonly PushItem[], readonly PushResult[]>({
@@ -117,17 +138,14 @@ export function createTraffic(options: TrafficOptions): Traffic {
     weightOf: pushWeight,
     line: LINE_BYTES,
     async run(lists) {
-      const results = await admission.enter(RANK.write, () =>
-        push(database, lists.length === 1 ? (lists[0] ?? []) : lists.flat()),
-      )
-      const queues = new Set<string>()
+      const items = lists.length === 1 ? (lists[0] ?? []) : lists.flat()
+      const results = await admission.enter(RANK.write, () => push(database, items))
       let at = 0
-      const answers = lists.map((items) => {
-        for (const item of items) queues.add(item.queue)
-        at += items.length
-        return results.slice(at - items.length, at)
+      const answers = lists.map((list) => {
+        at += list.length
+        return results.slice(at - list.length, at)
       })
-      for (const queue of queues) committed(queue)
+      pushed(items)
       return answers
     },
   })
@@ -175,12 +193,12 @@ export function createTraffic(options: TrafficOptions): Traffic {
   })
 
   function stepCommitted(step: TransactionRequest): void {
-    const queues = new Set<string>()
+    const items: PushItem[] = []
     for (const operation of step.operations) {
-      if (operation.type === 'push') queues.add(operation.item.queue)
+      if (operation.type === 'push') items.push(operation.item)
       else freed(operation.item)
     }
-    for (const queue of queues) committed(queue)
+    pushed(items)
   }
 
   const stateOptions = {
@@ -201,13 +219,14 @@ export function createTraffic(options: TrafficOptions): Traffic {
     run: (lists) => admission.enter(RANK.write, () => kv(database.reader, lists)),
   })
 
-  function handBack(leaseId: string): void {
+  function handBack(leaseId: string, of: { readonly queue: string; readonly group: string } | null = null): void {
     handingBack += 1
     admission
       .enter(RANK.ack, () => release(database, leaseId))
       .catch((error: unknown) => onFault('a lease could not be handed back and will lapse', error))
       .finally(() => {
-        parking.ringAll()
+        if (of === null) parking.ringAll()
+        else parking.ring(of.queue, null, of.group)
         handingBack -= 1
         if (handingBack === 0) handedBack?.()
       })
@@ -224,6 +243,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
     extend: (leaseId, seconds) => admission.enter(RANK.ack, () => extend(database, leaseId, seconds)),
     handBack,
     committed,
+    pushed,
+    freed,
 
     pop(wish, waitMs, signal) {
       if (signal?.aborted) return Promise.resolve([])

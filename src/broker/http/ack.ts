@@ -25,7 +25,7 @@ async function settleOnce(call: Call, requestId: string, request: AckRequest): P
     const [results = []] = await ack(db, [request.items])
     return { answer: encodeAck(request, results), commit: true }
   })
-  call.parts.traffic.parking.ringAll()
+  for (const item of request.items) call.parts.traffic.freed(item)
   return json(answer)
 }
 

@@ -29,7 +29,9 @@ export function delivered(call: Call, queue: string, group: string, messages: re
   const lease = messages[0]?.leaseId
   if (lease === undefined) return NO_CONTENT
   const answer = json(encodePop(queue, group, messages))
-  return lease === '' ? answer : { ...answer, undelivered: () => call.parts.traffic.handBack(lease) }
+  return lease === ''
+    ? answer
+    : { ...answer, undelivered: () => call.parts.traffic.handBack(lease, queue === '' ? null : { queue, group }) }
 }
 
 export const POP_ANSWERS = {

@@ -3,7 +3,6 @@ import { push } from '../../operations/push.ts'
 import { encodePush } from '../../protocol/answers.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { decodePush, PUSH_BODY, PUSH_ITEM } from '../../protocol/push-request.ts'
-import type { PushItem } from '../../protocol/message.ts'
 import type { PushRequest } from '../../protocol/push-request.ts'
 import { bodyText } from './read-body.ts'
 import { once, requestIdOf } from './request-once.ts'
@@ -24,12 +23,8 @@ async function pushOnce(call: Call, requestId: string, request: PushRequest): Pr
     answer: encodePush(request, await push(db, request.items)),
     commit: true,
   }))
-  ringAll(call, request.items)
+  call.parts.traffic.pushed(request.items)
   return json(answer, CREATED)
-}
-
-function ringAll(call: Call, items: readonly PushItem[]): void {
-  for (const queue of new Set(items.map((item) => item.queue))) call.parts.traffic.committed(queue)
 }
 
 export const pushRoutes: readonly Route[] = [
