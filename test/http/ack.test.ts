@@ -215,6 +215,11 @@ test('requireLease refuses acks without one, on a queue or on the whole server',
   const { transactionId, partitionId, leaseId } = json.messages[0]
   const bare = await strict.post('/api/v1/ack', { transactionId, partitionId, consumerGroup: 'g' })
   assert.deepEqual([bare.status, bare.json[0].success, bare.json[0].error], [200, false, 'a lease is required'])
+  const ackIn = { type: 'ack', transactionId, partitionId, consumerGroup: 'g' }
+  const push = { type: 'push', items: [{ queue: 'out', payload: 1 }] }
+  const step = await strict.post('/api/v1/transaction', { operations: [push, ackIn] })
+  assert.deepEqual([step.status, step.json.reason, step.json.failedIndex], [200, 'rejected_ack', 1])
+  assert.match(step.json.error, /rolled back/)
   const fenced = await strict.post('/api/v1/ack', { transactionId, partitionId, leaseId, consumerGroup: 'g' })
   assert.equal(fenced.json[0].success, true)
 })

@@ -6,6 +6,7 @@ import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { mintId } from '../../protocol/mint-id.ts'
 import { decodeTransaction, TRANSACTION_BODY } from '../../protocol/transaction-request.ts'
+import type { StepOperation, TransactionResult } from '../../protocol/transaction.ts'
 import { bodyText } from './read-body.ts'
 import { bodyHash, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
@@ -20,6 +21,8 @@ async function commit(call: Call): Promise<Answer> {
     const requestId = requestIdOf(call, ofBody)
     if (requestId !== null) transactionId = idOfRequest(requestId)
     if (decoded.runs.length > 0) return json(await transactionWithRuns(call, requestId, transactionId, decoded))
+    const bare = call.parts.requireLease ? operations.findIndex(isBareAck) : -1
+    if (bare >= 0) return json(encodeTransaction(transactionId, operations, leaseRequired(bare)))
     const result = await call.parts.traffic.transaction({
       requestId,
       bodyHash: requestId === null ? null : bodyHash(call),
@@ -37,6 +40,16 @@ async function commit(call: Call): Promise<Answer> {
     return json(JSON.stringify({ transactionId, success: false, reason, code, error: message, results: [] }), status)
   }
 }
+
+const isBareAck = (operation: StepOperation): boolean => operation.type === 'ack' && operation.item.leaseId === null
+
+/** The server's own rule, where every queue's is off. */
+const leaseRequired = (failedIndex: number): TransactionResult => ({
+  success: false,
+  reason: 'rejected_ack',
+  failedIndex,
+  error: 'a lease is required; everything was rolled back',
+})
 
 /** The same for every arrival of one request, so that a repeat's answer is the first one in this field too. */
 function idOfRequest(requestId: string): string {
