@@ -74,10 +74,10 @@ export const PLANTED: readonly PlantedFault[] = [
   },
   {
     law: 4,
-    what: 'the end of a lease is judged by a clock read before the lock',
+    what: 'the end of a lease is judged by the time at which the statement began',
     file: 'sql/functions/group/ack_joined.sql',
-    from: '  perform lockstep._lock_lanes(p_queue_id, p_partition_id, p_group);\n  v_now := lockstep.clock();',
-    to: '  v_now := lockstep.clock();\n  perform lockstep._lock_lanes(p_queue_id, p_partition_id, p_group);',
+    from: 'v_now := lockstep.clock();',
+    to: 'v_now := pg_catalog.statement_timestamp();',
     caught: [`${RACES}/claim-cost`, 'ack: a lease that ends while'],
   },
   {
