@@ -54,13 +54,3 @@ test('the database of a failed test is kept with all it holds, and named', async
   assert.deepEqual(failed.said, [`kept database: ${own.name}`])
   t.after(() => administer((client) => client.query(`drop database ${own.name} with (force)`)))
 })
-
-test('without a server the message says how to run', async () => {
-  const url = process.env['LOCKSTEP_TEST_URL']
-  delete process.env['LOCKSTEP_TEST_URL']
-  try {
-    await assert.rejects(createTestDatabase(null, { migrated: false }), /\.build\/tools\/test\.js/)
-  } finally {
-    process.env['LOCKSTEP_TEST_URL'] = url
-  }
-})

@@ -7,6 +7,7 @@ import { Client } from 'pg'
 import { migrate } from '../db/migrate/migrate.ts'
 import { packageSource } from '../db/migrate/schema-source.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../db/pool.ts'
+import { testServer } from './test-server.ts'
 
 /** What of node:test's context is used; `passed` is absent before Node 20.14, and a failed database is then not kept. */
 export interface TestEnd {
@@ -43,7 +44,7 @@ export async function createTestDatabase(
   const name = `lockstep_test_${slug()}_${randomBytes(4).toString('hex')}`
   const template = migrated ? await templateDatabase() : 'template0'
   await administer((client) => client.query(`create database ${name} template ${template}`))
-  const connectionString = urlOf(name)
+  const connectionString = await urlOf(name)
   const database = openDatabase({ connectionString, ...pool })
   const clients: Client[] = []
   let dropping: Promise<void> | null = null
@@ -84,7 +85,7 @@ export async function createTestDatabase(
 
 /** Runs statements in the maintenance database of the test server. */
 export async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: serverUrl() })
+  const client = new Client({ connectionString: await testServer() })
   await client.connect()
   try {
     return await work(client)
@@ -116,7 +117,7 @@ async function makeTemplate(): Promise<string> {
     if (found.rowCount === 1) return name
     await client.query(`drop database if exists ${name} with (force)`)
     await client.query(`create database ${name} template template0`)
-    const database = openDatabase({ connectionString: urlOf(name), connections: 1 })
+    const database = openDatabase({ connectionString: await urlOf(name), connections: 1 })
     try {
       await migrate(database)
     } finally {
@@ -128,16 +129,8 @@ async function makeTemplate(): Promise<string> {
   })
 }
 
-function serverUrl(): string {
-  const url = process.env['LOCKSTEP_TEST_URL']
-  if (url !== undefined && url !== '') return url
-  throw new Error(
-    'LOCKSTEP_TEST_URL names no server: run this file with `node .build/tools/test.js <file>`, which starts one',
-  )
-}
-
-function urlOf(database: string): string {
-  const url = new URL(serverUrl())
+async function urlOf(database: string): Promise<string> {
+  const url = new URL(await testServer())
   url.pathname = `/${database}`
   return url.href
 }

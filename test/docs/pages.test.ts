@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { createBroker } from '../../src/broker/index.ts'
 import { packageRoot } from '../../src/db/sql-files.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
+import { testServer } from '../../src/testing/test-server.ts'
 import { generatePrisma } from '../../tools/tests/generate-prisma.ts'
 import { faultOfLine } from './command-lines.ts'
 import { blocksOf, linksOf, pathsOf, programOf, promisedLines } from './read-page.ts'
@@ -101,7 +102,12 @@ for (const page of PAGES.filter(
     await broker.start()
     t.after(() => broker.stop())
     const { stdout } = await run(process.execPath, [join(built, `${nameOf(page)}.js`)], {
-      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: connectionString, LOCKSTEP_URL: broker.address },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DATABASE_URL: connectionString,
+        LOCKSTEP_URL: broker.address,
+        LOCKSTEP_TEST_URL: await testServer(),
+      },
       timeout: 60_000,
     })
     assert.deepEqual(

@@ -49,18 +49,20 @@ async function asNode(
 async function recordInline(
   parts: CodeParts,
   name: string,
+  action: string,
   end: Extract<AttemptEnd, { readonly how: 'returned' }>,
 ): Promise<void> {
   const { worker, held } = parts
   const { runId, leaseId } = held.node
   const record = { runId, leaseId, name, output: end.output }
-  if (!end.step.opened && end.writes?.pending !== true) {
+  const apart = worker.hooks.apart?.(action, name) === true
+  if (!end.step.opened && end.writes?.pending !== true && !apart) {
     if (!(await worker.ends.record({ ...record, state: 'done' }, () => held.leaseUntil))) throw leaseLost()
     return
   }
   try {
     const step = await end.step.open()
-    await worker.hooks.beforeCommit?.({ action: name, runId, node: name, door: step.door })
+    await worker.hooks.beforeCommit?.({ action, runId, node: name, door: step.door })
     await end.step.commit(recordCommand(record))
   } catch (error) {
     await end.step.rollback().catch(() => {})
@@ -85,25 +87,35 @@ async function inline(
 ): Promise<{ readonly output: unknown } | { readonly ordinal: number }> {
   const { worker, held } = parts
   const { runId, leaseId } = held.node
+  const event = { action: action.name, runId, node: name, attempt: 1, input: runText(input, 'input') }
+  worker.hooks.began?.(event)
   const end = await runAttempt(worker.attempts, action, {
     held,
     runId,
     node: name,
     attempt: 1,
-    input: JSON.parse(runText(input, 'input')),
+    input: JSON.parse(event.input),
   })
-  if (end.how === 'gone') throw leaseLost()
+  const lost = (): void => worker.hooks.ended?.(event, { state: 'lost' })
+  if (end.how === 'gone') {
+    lost()
+    throw leaseLost()
+  }
   let failure: unknown
   if (end.how === 'returned') {
     try {
-      await recordInline(parts, name, end)
+      await recordInline(parts, name, action.name, end)
+      worker.hooks.ended?.(event, { state: 'completed', output: end.output })
       return { output: JSON.parse(end.output) }
     } catch (error) {
-      if (isCrash(error)) throw error
-      if (error instanceof LockstepError && error.code === 'lease_lost') throw error
+      if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) {
+        lost()
+        throw error
+      }
       failure = error
     }
   } else failure = end.error
+  worker.hooks.ended?.(event, { state: 'failed', error: failure })
   const meaning = failureOf(failure)
   worker.log.warn({ runId, node: name, error: meaning.error.slice(0, 500) }, 'an attempt failed')
   if (meaning.retry && action.policy.maxAttempts > 1) {

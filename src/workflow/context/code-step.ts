@@ -73,7 +73,7 @@ async function perform(parts: CodeParts, name: string, work: (step: CodeStep<unk
     }
     const output = runText(await work(step), `step '${name}'`)
     if (held.gone !== null) throw leaseLost()
-    if (lazy.opened) await recordIn(parts, lazy, name, output)
+    if (lazy.opened || worker.hooks.apart?.(name, name) === true) await recordIn(parts, lazy, name, output)
     else if (!(await worker.ends.record({ runId, leaseId, name, output, state: 'done' }, () => held.leaseUntil)))
       throw leaseLost()
     for (const queue of queues) worker.committed(queue)

@@ -11,10 +11,31 @@ export interface BeforeCommit {
   readonly door: Door
 }
 
+/** One attempt of an action, as a job, as a node or called from code. */
+export interface AttemptEvent {
+  readonly action: string
+  readonly runId: string
+  readonly node: string
+  readonly attempt: number
+  /** JSON, as it was submitted. */
+  readonly input: string
+}
+
+/** lost: nothing of the attempt was committed and no failure was written; the node comes again. */
+export type AttemptOutcome =
+  | { readonly state: 'completed'; readonly output: string }
+  | { readonly state: 'failed'; readonly error: unknown }
+  | { readonly state: 'lost' }
+
 /** Called at named places; a Crash thrown there ends that attempt as if the process had died. */
 export interface WorkerHooks {
   /** After the handler's own writes in a step's transaction, before its completion. */
   readonly beforeCommit?: ((at: BeforeCommit) => Promise<void>) | undefined
+  /** True: this one completes in a transaction of its own also when it wrote nothing, so that beforeCommit sees it. */
+  readonly apart?: ((name: string, node: string) => boolean) | undefined
+  readonly began?: ((attempt: AttemptEvent) => void) | undefined
+  /** After the commit that ended it. */
+  readonly ended?: ((attempt: AttemptEvent, outcome: AttemptOutcome) => void) | undefined
 }
 
 export interface WorkerOptions {

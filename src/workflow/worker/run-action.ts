@@ -9,11 +9,14 @@ import { runAttempt, type AttemptEnd } from '../context/attempt.ts'
 import { certainlyUndone } from '../context/certainly-undone.ts'
 import { failureOf } from '../context/failure-of.ts'
 import type { ActionDefinition } from '../define/definition.ts'
+import type { AttemptOutcome } from '../define/worker.ts'
 import { isCrash } from './crash.ts'
 import { untilLeaseEnds } from './ends.ts'
 import type { Held } from './held-nodes.ts'
 import { planSuccessors } from './plan-successors.ts'
 import type { WorkerParts } from './worker-parts.ts'
+
+const LOST: AttemptOutcome = { state: 'lost' }
 
 type Returned = Extract<AttemptEnd, { readonly how: 'returned' }>
 type Ended = Completed & { readonly leaseId: string }
@@ -63,7 +66,8 @@ async function complete(
     output: returned.output,
     plans,
   }
-  if (returned.step.opened || returned.writes?.pending === true) {
+  const apart = parts.hooks.apart?.(node.want, node.name) === true
+  if (returned.step.opened || returned.writes?.pending === true || apart) {
     const done = await completeInStep(parts, held, returned, completion)
     if (done === null) return null
     for (const queue of returned.writes?.queues ?? []) parts.committed(queue)
@@ -73,6 +77,8 @@ async function complete(
   const done = await parts.ends.complete(completion, () => held.leaseUntil)
   return done.ok ? done : null
 }
+
+const nameOf = (node: ClaimedNode): string => (node.ordinal === 0 ? node.workflow : node.name)
 
 /** The successor that this completion took, as if it had been claimed. */
 function takenNode(
@@ -112,18 +118,33 @@ export async function fail(parts: WorkerParts, held: Held, error: unknown): Prom
 }
 
 export async function runAction(parts: WorkerParts, held: Held, definition: ActionDefinition): Promise<void> {
+  const { runId, want, attempt, input } = held.node
+  const event = { action: want, runId, node: nameOf(held.node), attempt, input: input ?? 'null' }
+  parts.hooks.began?.(event)
+  let outcome = LOST
+  try {
+    outcome = await carryOut(parts, held, definition)
+  } finally {
+    parts.hooks.ended?.(event, outcome)
+  }
+}
+
+async function carryOut(parts: WorkerParts, held: Held, definition: ActionDefinition): Promise<AttemptOutcome> {
   const { node } = held
   const end = await runAttempt(parts.attempts, definition, {
     held,
     runId: node.runId,
-    node: node.ordinal === 0 ? node.workflow : node.name,
+    node: nameOf(node),
     attempt: node.attempt,
     input: node.input === null ? null : JSON.parse(node.input),
   })
-  if (end.how === 'threw') return fail(parts, held, end.error)
+  if (end.how === 'threw') {
+    await fail(parts, held, end.error)
+    return { state: 'failed', error: end.error }
+  }
   if (end.how === 'gone') {
     if (end.why === 'abandoned') await parts.ends.handBack([node])
-    return undefined
+    return LOST
   }
   let ended: Ended | null
   let plans: NodeCompletion['plans']
@@ -133,20 +154,21 @@ export async function runAction(parts: WorkerParts, held: Held, definition: Acti
   } catch (error) {
     await end.step.rollback().catch(() => {})
     // A process that had died would write nothing more.
-    if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) return undefined
-    return fail(parts, held, error)
+    if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) return LOST
+    await fail(parts, held, error)
+    return { state: 'failed', error }
   }
   if (ended === null) {
     parts.log.warn(
       { runId: node.runId, node: node.name },
       'the lease was lost before the end: nothing of the step was committed',
     )
-    return undefined
+    return LOST
   }
   // What code called makes its run go on.
   const called = node.ordinal > 0 && parts.registry.graph(node.workflow, node.version) === null
   parts.settled(node, ended.ended, called || ended.ready.length > ended.taken.length)
   const taken = ended.taken.flatMap((ordinal) => takenNode(parts, node, ended, ordinal, plans) ?? [])
   if (taken.length > 0) parts.take(taken)
-  return undefined
+  return { state: 'completed', output: end.output }
 }
