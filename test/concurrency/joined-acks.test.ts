@@ -42,6 +42,22 @@ test('a failure of one message is not passed over by that of a later one in the 
   )
 })
 
+test('the call that released a lease is known when it is said again, though it shared its commit with others', async (t) => {
+  const own = await createTestDatabase(t)
+  const got = (await leased(own, 'q')).filter((one) => one.partition === 'p1')
+  const calls = [got.slice(3), got.slice(0, 1), got.slice(1, 3)].map((list) => list.map((one) => ackOf(one)))
+  assert.ok((await ack(own.database, calls)).flat().every((one) => one.success))
+  const [last] = calls
+  const again = (await ack(own.database, [last ?? []])).flat()
+  assert.deepEqual(
+    again.map((one) => [one.success, one.leaseReleased]),
+    [
+      [true, true],
+      [true, true],
+    ],
+  )
+})
+
 test('random joined acks end and are answered as the same acks one after the other', async (t) => {
   const own = await createTestDatabase(t)
   const say = fc.record({

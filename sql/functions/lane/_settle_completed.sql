@@ -18,13 +18,15 @@ begin
   for v_line in
     with item as (
       select i.queue_id, i.group_id, i.partition_id, i.lease, i.at, i.ord::int as ord, i.status,
-             coalesce(i.tx, i.named::text) || ':' || i.status as said
-        from unnest(p_queue_id, p_partition_id, p_group_id, p_lease_id, p_transaction_id, p_offset, p_status, p_at, p_verdict)
-             with ordinality i(queue_id, partition_id, group_id, lease, tx, named, status, at, verdict, ord)
+             coalesce(i.tx, i.named::text) || ':' || i.status as said,
+             -- Of several calls the one that names the highest is the lane's last word, to be known if it is said again.
+             i.call = first_value(i.call) over (partition by i.queue_id, i.group_id, i.partition_id order by i.at desc, i.ord) as closes
+        from unnest(p_call, p_queue_id, p_partition_id, p_group_id, p_lease_id, p_transaction_id, p_offset, p_status, p_at, p_verdict)
+             with ordinality i(call, queue_id, partition_id, group_id, lease, tx, named, status, at, verdict, ord)
        where i.verdict is null
     ), line as (
       select i.queue_id, i.group_id, i.partition_id, max(i.at) + 1 as cursor, min(i.lease) as lease, array_agg(i.ord) as ords,
-             md5(string_agg(i.said, ',' order by i.ord)) as digest
+             md5(string_agg(i.said, ',' order by i.ord) filter (where i.closes)) as digest
         from item i group by 1, 2, 3
       having bool_and(i.status = 'completed')
     )
