@@ -1,9 +1,19 @@
 // Reads the first words of each statement in a text of SQL, past comments, quoted texts and dollar quotes. Only good enough
 // to tell which statements would end or open a transaction; it judges nothing else.
 
-/** What may hold a semicolon or a keyword without meaning it. */
-const SKIPPED =
-  /--[^\n]*|\/\*|\$([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"/g
+/** Not in the middle of a name: `nice'…'` opens no escapes and `x$a$` no quote. */
+const APART = String.raw`(?<![\w$\u0080-\uffff])`
+const ESCAPED = String.raw`'(?:[^'\\]|''|\\[^])*'`
+
+/** What may hold a semicolon or a keyword without meaning it. A text with escapes may go on on the next line. */
+const SKIPPED = [
+  String.raw`--[^\n\r]*`,
+  String.raw`\/\*`,
+  String.raw`${APART}\$([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$`,
+  String.raw`${APART}[eE]${ESCAPED}(?:[^\S\n\r]*[\n\r]\s*${ESCAPED})*`,
+  `'(?:[^']|'')*'`,
+  `"(?:[^"]|"")*"`,
+].join('|')
 
 /** The position after a block comment, which may nest. */
 function pastComment(text: string, start: number): number {
@@ -25,7 +35,7 @@ function pastComment(text: string, start: number): number {
 function bare(text: string): string {
   let out = ''
   let at = 0
-  const skipped = new RegExp(SKIPPED)
+  const skipped = new RegExp(SKIPPED, 'g')
   for (let match = skipped.exec(text); match !== null; match = skipped.exec(text)) {
     out += `${text.slice(at, match.index)} `
     const [found] = match
