@@ -29,7 +29,7 @@ export const SETTINGS = {
   LOCKSTEP_HOST_NAMES: setting(
     optional(text({ min: 1, max: 4_096 }), null),
     '',
-    'Names besides localhost under which clients reach a broker that listens on loopback, separated by commas. Requests for other names are refused: a web page may have pointed its own name here.',
+    'Names besides localhost under which clients reach this broker, separated by commas; pages under these names count as its own. Requests for other names are refused: a web page may have pointed its own name here. Without it a broker on loopback answers only to localhost, one beyond loopback to any name.',
   ),
   LOCKSTEP_CONNECTIONS: setting(
     optional(integerText(2, 200), LIMITS.poolConnections),
@@ -65,12 +65,27 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/
 
-/** Whether a Host header names this broker: one that listens on loopback is called localhost, by address, or as it was told. */
-export function answersTo(names: readonly string[]): (host: string) => boolean {
-  const own = new Set(names.map((name) => name.trim().toLowerCase()))
-  return (host) => {
-    const name = host.replace(/:\d+$/, '').toLowerCase()
-    return LOOPBACK.test(name) || own.has(name)
+export interface HostRule {
+  /** Whether a Host header names this broker. */
+  readonly answersTo: (host: string) => boolean
+  /** Whether a page of this host (with its port) is the broker's own, where the request says `host`. */
+  readonly isOwn: (page: string, host: string) => boolean
+}
+
+/**
+ * One that listens on loopback is called localhost, by address, or as it was told; one that others reach has any name until
+ * it is told some. A page is its own under the request's name or a name that it was told.
+ */
+export function hostRule(listensOn: string, names: readonly string[]): HostRule {
+  const told = new Set(names.map((name) => name.trim().toLowerCase()).filter((name) => name !== ''))
+  const any = told.size === 0 && !LOOPBACK.test(listensOn)
+  return {
+    answersTo(host) {
+      const full = host.toLowerCase()
+      const name = full.replace(/:\d+$/, '')
+      return any || LOOPBACK.test(name) || name === listensOn || told.has(name) || told.has(full)
+    },
+    isOwn: (page, host) => page === host.toLowerCase() || told.has(page),
   }
 }
 

@@ -15,7 +15,7 @@ import type { Hints } from '../traffic/hints.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createTraffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
-import { answersTo, demandLoopback } from './config.ts'
+import { demandLoopback, hostRule } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
 import { createRequestDesk } from './http/handle-request.ts'
 import type { RequestDesk } from './http/handle-request.ts'
@@ -39,7 +39,7 @@ export interface BrokerOptions {
   readonly port?: number
   /** Listen beyond loopback although there is no authentication. */
   readonly allowOpen?: boolean
-  /** Names besides localhost under which clients reach a broker that listens on loopback. */
+  /** Names besides localhost under which clients reach it; without any, one beyond loopback answers to every name. */
   readonly hostNames?: readonly string[]
   readonly defaultSubscriptionMode?: 'all' | 'new'
   readonly requireLease?: boolean
@@ -145,7 +145,7 @@ export function createBroker(options: BrokerOptions): Broker {
       logger,
       version: packageVersion(),
       defaultMode: options.defaultSubscriptionMode ?? 'new',
-      answersTo: options.allowOpen === true ? null : answersTo([host, ...(options.hostNames ?? [])]),
+      hosts: hostRule(host, options.hostNames ?? []),
       requireLease: options.requireLease ?? false,
     }
     const desk = createRequestDesk(parts, ROUTES, bodies)

@@ -2,6 +2,7 @@
 import type { Database } from '../db/pool.ts'
 import type { RunTraffic } from '../traffic/run-traffic.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import type { HostRule } from './config.ts'
 import type { HealthCheck } from './health-check.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -16,8 +17,8 @@ export interface BrokerParts {
   readonly version: string
   /** Where a group that names no mode begins. */
   readonly defaultMode: 'all' | 'new'
-  /** Whether a Host header names this broker; null where others reach it under any name. */
-  readonly answersTo: ((host: string) => boolean) | null
+  /** By which names it is called, and which pages are its own. */
+  readonly hosts: HostRule
   /** Refuse acks without a lease on every queue. */
   readonly requireLease: boolean
 }

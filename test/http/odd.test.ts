@@ -72,6 +72,59 @@ test('a page of another origin may not change anything, not even by a pop', asyn
   assert.equal((await send('POST', '/api/v1/push', PUSH, { origin: url })).status, 201)
 })
 
+test('an image, a link or a form of another page may not pop: browsers tell those without an Origin', async (t) => {
+  const { url, push, pop, send } = await serve(t)
+  await push('q', [1])
+  const path = '/api/v1/pop/queue/q?subscriptionMode=all&autoAck=true'
+  const foreign: readonly Record<string, string>[] = [
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'cross-site', referer: `${url}/` },
+    { 'sec-fetch-site': 'cross-site', origin: 'http://evil.example' },
+    { referer: 'https://evil.example/page' },
+    { referer: 'nonsense' },
+  ]
+  for (const headers of foreign) {
+    const text = JSON.stringify(headers)
+    const refused = await send('GET', path, undefined, headers)
+    assert.deepEqual([refused.status, refused.json.code], [403, 'forbidden'], text)
+    assert.equal((await send('GET', '/api/v1/pop?task=t', undefined, headers)).status, 403, text)
+    assert.equal((await send('GET', '/api/v1/dlq', undefined, headers)).status, 403, text)
+    for (const open of ['/health', '/metrics', '/metrics/prometheus']) {
+      assert.equal((await send('GET', open, undefined, headers)).status, 200, text)
+    }
+  }
+  const own: readonly Record<string, string>[] = [
+    { 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'none' },
+    { referer: `${url}/dashboard` },
+    { 'sec-fetch-site': 'same-origin', origin: url },
+    {},
+  ]
+  for (const headers of own) {
+    const reply = await send('GET', '/api/v1/dlq?queue=q', undefined, headers)
+    assert.equal(reply.status, 200, JSON.stringify(headers))
+  }
+  assert.equal((await pop('q')).json.messages.length, 1)
+})
+
+test('beyond loopback names decide once some were told, and pages under them are its own', async (t) => {
+  const beyond = { host: '0.0.0.0', allowOpen: true }
+  const open = await serve(t, beyond)
+  const named = await serve(t, { ...beyond, hostNames: [' Queue.example', 'q.example:8443', ''] })
+  const ask = async ({ url }: { url: string }, headers: Record<string, string>): Promise<number> =>
+    (await exchange(url.replace('0.0.0.0', '127.0.0.1'), 'POST', '/api/v1/push', PUSH, headers)).status
+  assert.equal(await ask(open, { host: 'any.example', origin: 'http://any.example' }), 201)
+  assert.equal(await ask(open, { host: 'any.example', origin: 'http://evil.example' }), 403)
+  assert.equal(await ask(named, { host: 'any.example' }), 403)
+  assert.equal(await ask(named, { host: 'any.example', origin: 'http://any.example' }), 403)
+  assert.equal(await ask(named, { host: 'queue.example:80', origin: 'https://queue.example' }), 201)
+  assert.equal(await ask(named, { host: 'localhost', origin: 'https://q.example:8443' }), 201)
+  assert.equal(await ask(named, { host: 'q.example:8443' }), 201)
+  assert.equal(await ask(named, { host: 'q.example:8444' }), 403)
+  assert.equal(await ask(named, { host: 'queue.example', origin: 'https://queue.example:9' }), 403)
+})
+
 test('a page whose name was pointed at localhost gets nothing, not even a read', async (t) => {
   const { url, get, send } = await serve(t, { hostNames: ['broker.internal'] })
   const port = new URL(url).port

@@ -118,7 +118,7 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
       }
       label = `${route.method} ${route.path}`
       if (draining && route.access !== 'public') throw new LockstepError('draining', 'this broker is shutting down')
-      guard(request, route, parts.answersTo)
+      guard(request, route, parts.hosts)
     } catch (error) {
       if (hasBody(request)) refuseBody(faultFor(error))
       else fail(error)
