@@ -4,7 +4,7 @@ import type { Completed, NodeCompletion } from '../protocol/run.ts'
 import { nodeLines } from './node-lines.ts'
 
 const COMPLETE =
-  'select * from lockstep.complete_joined($1::uuid[], $2::int[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::text[], $8::boolean[], $9, $10::bigint)'
+  'select * from lockstep.complete_joined($1::uuid[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::text[], $8::boolean[], $9, $10::bigint)'
 
 const NOT_ANSWERED: Completed = { ok: false, ready: [], taken: [], ended: false }
 
@@ -19,11 +19,11 @@ export async function completeNodes(
   take: { readonly leaseId: string; readonly leaseMs: number },
 ): Promise<readonly Completed[]> {
   if (nodes.length === 0) return []
-  const plans = nodes.flatMap((node) => node.plans.map((plan) => ({ runId: node.runId, ...plan })))
+  const plans = nodes.flatMap((node, at) => node.plans.map((plan) => ({ of: (at + 1).toString(), ...plan })))
   const rows = await db.rows(COMPLETE, [
     ...nodeLines(nodes),
     nodes.map((node) => node.output),
-    plans.map((plan) => plan.runId),
+    plans.map((plan) => plan.of),
     plans.map((plan) => plan.ordinal.toString()),
     plans.map((plan) => plan.input),
     plans.map((plan) => plan.take.toString()),

@@ -20,7 +20,7 @@ begin
            available_at = null, lease_id = null, lease_expires_at = null
      where n.run_id = p_node.run_id and n.ordinal = p_node.ordinal;
     if p_node.on_failure in ('skip', 'continue') or v_root.kind = 'flow' then
-      perform lockstep._settle_children(p_node, p_now, '{}', '{}', '{}', '{}', null, null);
+      perform lockstep._settle_children(p_node, p_now, '{}', '{}', '{}', null, null);
     else
       perform lockstep._fail_run(v_root, p_error, p_node.name, p_now);
     end if;

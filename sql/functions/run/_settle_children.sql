@@ -5,7 +5,7 @@
 -- idempotent how: under the nodes' locks
 -- index used: node_pkey
 create or replace function lockstep._settle_children(
-  p_node node, p_now timestamptz, p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[], p_take boolean[], p_take_lease text,
+  p_node node, p_now timestamptz, p_plan_ordinal int[], p_plan_input text[], p_take boolean[], p_take_lease text,
   p_take_end timestamptz, out ready int[], out taken int[], out ended boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
@@ -32,21 +32,20 @@ begin
       ended := true;
     elsif v_node.waiting = 0 and v_node.kind = 'map' and p_node.kind = 'item' then
       update node n set state = 'done', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
-      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);
+      v_further := lockstep._settle_children(v_node, p_now, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);
       ready := ready || v_further.ready;
       taken := taken || v_further.taken;
       ended := ended or v_further.ended;
     elsif v_node.waiting = 0 and cardinality(v_node.parents) > 0 and not exists (
       select 1 from node n where n.run_id = v_node.run_id and n.ordinal = any (v_node.parents) and n.state <> 'skipped') then
       update node n set state = 'skipped', finished_at = p_now where n.run_id = v_node.run_id and n.ordinal = v_child;
-      v_further := lockstep._settle_children(v_node, p_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);
+      v_further := lockstep._settle_children(v_node, p_now, p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_end);
       ready := ready || v_further.ready;
       taken := taken || v_further.taken;
       ended := ended or v_further.ended;
     elsif v_node.waiting = 0 then
       select i.input, i.take and v_node.limit_key is null into v_input, v_take
-        from unnest(p_plan_run, p_plan_ordinal, p_plan_input, p_take) i(run_id, ordinal, input, take)
-       where i.run_id = v_node.run_id and i.ordinal = v_child;
+        from unnest(p_plan_ordinal, p_plan_input, p_take) i(ordinal, input, take) where i.ordinal = v_child;
       if v_take then
         -- The completer goes on with it at once, under a token of its own.
         update node n

@@ -30,7 +30,7 @@ begin
   end if;
   select * into v_done
     from lockstep.complete_joined(array[p_run], array[p_ordinal], array[p_lease_id], array[p_output],
-      array_fill(p_run, array[cardinality(p_plan_ordinal)]), p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_ms);
+      array_fill(1, array[cardinality(p_plan_ordinal)]), p_plan_ordinal, p_plan_input, p_take, p_take_lease, p_take_ms);
   if v_done.verdict <> 'ok' then
     raise exception using errcode = 'LS423', detail = 'lease_lost',
       message = 'the lease of this step was lost: nothing of it was committed';

@@ -3,10 +3,10 @@
 -- raises: LS425 isolation_not_supported
 -- idempotent how: the token fences it; a repeat under the same token answers ok and changes nothing
 -- index used: node_pkey
--- p_plan_*: inputs of successors that the completing process could compute itself; the others wait for a planner. Those with
--- p_take are leased at once under p_take_lease: the completer goes on with them.
+-- p_plan_*: by position in p_run and in its order, inputs of successors that the completing process could compute itself; the
+-- others wait for a planner. Those with p_take are leased at once under p_take_lease: the completer goes on with them.
 create or replace function lockstep.complete_joined(
-  p_run uuid[], p_ordinal int[], p_lease_id text[], p_output text[], p_plan_run uuid[], p_plan_ordinal int[], p_plan_input text[],
+  p_run uuid[], p_ordinal int[], p_lease_id text[], p_output text[], p_plan_of int[], p_plan_ordinal int[], p_plan_input text[],
   p_take boolean[], p_take_lease text, p_take_ms bigint)
 returns table (nth int, verdict text, ready_ordinals int[], taken_ordinals int[], run_ended boolean)
 language plpgsql volatile security definer
@@ -19,6 +19,8 @@ declare
   v_node node;
   v_runs uuid[] := p_run;
   v_ordinals int[] := p_ordinal;
+  v_from int := 1;
+  v_to int;
 begin
   perform lockstep._demand_read_committed();
   if not (0 = all (p_ordinal)) then
@@ -39,6 +41,11 @@ begin
   for i in 1 .. cardinality(p_run) loop
     select * into v_node from node n where n.run_id = p_run[i] and n.ordinal = p_ordinal[i];
     nth := i;
+    -- The plans stand in the order of the nodes: only this node's own are looked through.
+    v_to := v_from - 1;
+    while p_plan_of[v_to + 1] = i loop
+      v_to := v_to + 1;
+    end loop;
     ready_ordinals := '{}';
     taken_ordinals := '{}';
     run_ended := false;
@@ -53,12 +60,14 @@ begin
         update node n set state = 'done', output = p_output[i], available_at = null, lease_expires_at = null, finished_at = v_now
          where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
         select s.ready, s.taken, s.ended into ready_ordinals, taken_ordinals, run_ended
-          from lockstep._settle_children(v_node, v_now, p_plan_run, p_plan_ordinal, p_plan_input, p_take, p_take_lease, v_end) s;
+          from lockstep._settle_children(v_node, v_now, p_plan_ordinal[v_from:v_to], p_plan_input[v_from:v_to], p_take[v_from:v_to],
+                 p_take_lease, v_end) s;
       end if;
       if v_node.limit_key is not null then
         perform lockstep._touch_limit(v_node, v_now);
       end if;
     end if;
+    v_from := v_to + 1;
     return next;
   end loop;
 end

@@ -43,7 +43,7 @@ begin
     elsif p_outcome[i] = 'skip' then
       update node n set state = 'skipped', finished_at = v_now, available_at = null, lease_id = null, lease_expires_at = null
        where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
-      perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}', '{}', null, null);
+      perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}', null, null);
     else
       select max(n.ordinal) into v_last from node n where n.run_id = v_node.run_id;
       insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, max_attempts, backoff_ms, backoff_max_ms,
@@ -60,7 +60,7 @@ begin
              lease_expires_at = null, finished_at = case when v_items = 0 then v_now end
        where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
       if v_items = 0 then
-        perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}', '{}', null, null);
+        perform lockstep._settle_children(v_node, v_now, '{}', '{}', '{}', null, null);
       end if;
     end if;
     return next;

@@ -21,18 +21,23 @@ declare
   v_kind text[] := p_kind;
   v_version text[] := p_version;
   v_defaults json[];
+  v_shape text[] := p_shape;
   v_unknown text;
+  v_graph record;
 begin
-  if cardinality(array_remove(p_kind, null)) < cardinality(p_kind) then
+  if cardinality(array_remove(p_kind, null)) < cardinality(p_kind)
+     or ('graph' = any (p_kind) and cardinality(array_remove(p_shape, null)) < cardinality(p_shape)) then
     -- Named only: what is registered under the name, with its policy.
     select array_agg(coalesce(i.kind, w.kind) order by i.ord), array_agg(coalesce(i.version, w.version) order by i.ord),
            array_agg(case when w.kind <> 'graph' then w.shape::json end order by i.ord),
-           min(i.workflow) filter (where i.kind is null and w.kind is null)
-      into v_kind, v_version, v_defaults, v_unknown
-      from unnest(p_workflow, p_kind, p_version) with ordinality i(workflow, kind, version, ord)
+           array_agg(coalesce(i.shape, case when w.kind = 'graph' then w.shape end) order by i.ord),
+           min(i.workflow) filter (where w.kind is null and (i.kind is null or (i.kind = 'graph' and i.shape is null)))
+      into v_kind, v_version, v_defaults, v_shape, v_unknown
+      from unnest(p_workflow, p_kind, p_version, p_shape) with ordinality i(workflow, kind, version, shape, ord)
       left join lateral (
         select r.kind, r.version, r.shape from workflow_version r
-         where i.kind is null and r.name = i.workflow and (i.version is null or r.version = i.version) order by r.registered_at desc limit 1) w on true;
+         where (i.kind is null or (i.kind = 'graph' and i.shape is null)) and r.name = i.workflow
+           and (i.kind is null or r.kind = i.kind) and (i.version is null or r.version = i.version) order by r.registered_at desc limit 1) w on true;
     if v_unknown is not null then
       raise exception using errcode = 'LS404', detail = 'not_found', message = 'no process has registered ' || v_unknown,
         hint = 'start a worker that imports it once; its shape stays registered';
@@ -60,22 +65,24 @@ begin
            coalesce(i.max_attempts, (i.defaults ->> 'maxAttempts')::int, 5), coalesce(i.backoff_ms, (i.defaults ->> 'backoffMs')::bigint, 1000),
            coalesce(i.backoff_max_ms, (i.defaults ->> 'backoffMaxMs')::bigint, 3600000), coalesce(i.limit_key, i.defaults ->> 'limitKey'),
            coalesce(i.limit_max, (i.defaults ->> 'limitMax')::int), coalesce(i.limit_interval_ms, (i.defaults ->> 'limitIntervalMs')::bigint),
-           case when i.kind = 'graph' then -1 else 0 end, i.input, v_now, i.workflow, i.version, i.key, i.tags::text[],
+           case when i.kind = 'graph' then (i.shape::json ->> 'sinks')::int else 0 end, i.input, v_now, i.workflow, i.version, i.key, i.tags::text[],
            v_now + make_interval(secs => i.deadline_ms / 1000.0), i.parent_run, i.parent_ordinal
       from unnest(v_new, p_workflow, v_kind, v_version, p_key, p_input, p_priority, p_delay_ms, p_tags, p_deadline_ms, p_max_attempts,
-                  p_backoff_ms, p_backoff_max_ms, p_limit_key, p_limit_max, p_limit_interval_ms, p_parent_run, p_parent_ordinal, v_defaults)
+                  p_backoff_ms, p_backoff_max_ms, p_limit_key, p_limit_max, p_limit_interval_ms, p_parent_run, p_parent_ordinal, v_defaults, v_shape)
            i(id, workflow, kind, version, key, input, priority, delay_ms, tags, deadline_ms, max_attempts, backoff_ms, backoff_max_ms,
-             limit_key, limit_max, limit_interval_ms, parent_run, parent_ordinal, defaults)
+             limit_key, limit_max, limit_interval_ms, parent_run, parent_ordinal, defaults, shape)
      where i.id is not null
     on conflict on constraint node_pkey do nothing;
-  if 'graph' = any (v_kind) then
-    perform lockstep._lay_graph(i.id, i.workflow, i.version, i.shape, coalesce(i.priority, 0), coalesce(i.delay_ms, 0), v_now,
-                                p_plan_id, p_plan_ordinal, p_plan_input)
-       from unnest(v_new, p_workflow, v_kind, v_version, p_shape, p_priority, p_delay_ms)
-            i(id, workflow, kind, version, shape, priority, delay_ms)
-      where i.id is not null and i.kind = 'graph'
-        and exists (select 1 from node n where n.run_id = i.id and n.ordinal = 0 and n.waiting = -1);
-  end if;
+  for v_graph in
+    select i.workflow, i.version, i.shape, array_agg(i.id order by i.ord) as ids, array_agg(i.priority order by i.ord) as priorities,
+           array_agg(i.delay_ms order by i.ord) as delays
+      from unnest(v_new, p_workflow, v_kind, v_version, v_shape, p_priority, p_delay_ms) with ordinality
+           i(id, workflow, kind, version, shape, priority, delay_ms, ord)
+     where i.kind = 'graph' and i.id is not null group by 1, 2, 3
+  loop
+    perform lockstep._lay_graphs(v_graph.shape::json, v_graph.ids, v_graph.workflow, v_graph.version, v_graph.priorities, v_graph.delays,
+      v_now, p_plan_id, p_plan_ordinal, p_plan_input);
+  end loop;
   return query
     select i.ord::int, k.run_id, i.new is not null,
            i.new is null and (select n.input from node n where n.run_id = k.run_id and n.ordinal = 0) is distinct from i.input

@@ -43,6 +43,7 @@ export function shapeOf(nodes: readonly GraphNode[], hasOutput: boolean, keep: o
       ...(policy.limit?.intervalMs == null ? {} : { limitIntervalMs: policy.limit.intervalMs }),
     }
   })
-  const shape = { output: hasOutput, nodes: rows }
+  const sinks = rows.filter((row) => row.children.includes(0)).length
+  const shape = { output: hasOutput, sinks, nodes: rows }
   return { shape: JSON.stringify({ ...shape, ...keep }), version: hashOf(JSON.stringify(shape)) }
 }

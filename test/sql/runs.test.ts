@@ -1,0 +1,155 @@
+// The SQL verbs about runs by themselves, on every PostgreSQL that is served: a job's life, fences, a graph by its shape, a limit,
+// code that waits, and what psql sees.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Client } from 'pg'
+import { createTestDatabase } from '../../src/testing/database.ts'
+
+interface Claimed {
+  readonly run_id: string
+  readonly ordinal: number
+  readonly node_name: string
+  readonly attempt: number
+  readonly node_input: string
+}
+
+async function claim(sql: Client, want: string, lease: string, max = 10, leaseMs = 60_000): Promise<Claimed[]> {
+  const { rows } = await sql.query<Claimed>(
+    `select * from lockstep.claim_joined(array[$1], $2, $3, $4, '-infinity') where ordinal >= 0`,
+    [want, lease, leaseMs, max],
+  )
+  return rows
+}
+
+async function complete(sql: Client, node: Claimed, lease: string, output = 'null'): Promise<string> {
+  const { rows } = await sql.query<{ verdict: string }>(
+    `select verdict from lockstep.complete_joined(array[$1::uuid], array[$2::int], array[$3], array[$4], '{}', '{}', '{}', '{}', 'none', 1000)`,
+    [node.run_id, node.ordinal, lease, output],
+  )
+  return rows[0]?.verdict ?? ''
+}
+
+async function stateOf(sql: Client, runId: string): Promise<string> {
+  return (await sql.query<{ state: string }>('select state from lockstep.run_status($1)', [runId])).rows[0]?.state ?? ''
+}
+
+test('a job enqueued from psql exists with its transaction, is fenced by its token and ends once', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  await sql.query('begin')
+  await sql.query(`select lockstep.enqueue('charge', '{"paymentId": 1}', 'k')`)
+  await sql.query('rollback')
+  assert.deepEqual(await claim(sql, 'charge', 'L1'), [])
+  const { rows } = await sql.query(`select * from lockstep.enqueue('charge', '{"paymentId": 9007199254740993}', 'k')`)
+  const again = await sql.query(`select * from lockstep.enqueue('charge', '{"paymentId": 2}', 'k')`)
+  assert.deepEqual([again.rows[0].run_id, again.rows[0].created, again.rows[0].conflict], [rows[0].run_id, false, true])
+  const [node] = await claim(sql, 'charge', 'L1')
+  assert.ok(node !== undefined)
+  assert.equal(node.node_input, '{"paymentId": 9007199254740993}')
+  assert.equal(await stateOf(sql, node.run_id), 'running')
+  assert.equal(await complete(sql, node, 'another'), 'lease_lost')
+  assert.equal(await complete(sql, node, 'L1', '"done"'), 'ok')
+  assert.equal(await complete(sql, node, 'L1', '"again"'), 'ok')
+  const status = await sql.query('select state, output from lockstep.run_status($1)', [node.run_id])
+  assert.deepEqual(status.rows, [{ state: 'completed', output: '"done"' }])
+  await assert.rejects(
+    sql.query(`select lockstep.complete($1, 0, 'another', 'null', '{}', '{}', '{}', 'x', 1)`, [node.run_id]),
+    { code: 'LS423' },
+  )
+})
+
+test('a claim is taken over when its lease lapsed, and a completion in a repeatable read transaction is refused', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  await sql.query(`select lockstep.enqueue('a', '1')`)
+  const [first] = await claim(sql, 'a', 'L1', 1, 1)
+  await sql.query('select pg_sleep(0.02)')
+  const [second] = await claim(sql, 'a', 'L2')
+  assert.ok(first !== undefined && second !== undefined)
+  assert.equal(second.attempt, 2)
+  assert.equal(await complete(sql, first, 'L1'), 'lease_lost')
+  await sql.query('begin isolation level repeatable read')
+  await assert.rejects(complete(sql, second, 'L2'), { code: 'LS425' })
+  await sql.query('rollback')
+  assert.equal(await complete(sql, second, 'L2'), 'ok')
+})
+
+test('a graph is laid out from its registered shape, planned, and ends with its last node', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  const shape = {
+    output: false,
+    sinks: 1,
+    nodes: [
+      { name: 'a', action: 'act', after: [], children: [3] },
+      { name: 'b', action: 'act', after: [], children: [3] },
+      { name: 'c', action: 'act', after: [1, 2], children: [0] },
+    ],
+  }
+  await sql.query('select lockstep.register_workflow($1, $2, $3, $4)', ['g', 'v1', 'graph', JSON.stringify(shape)])
+  const { rows } = await sql.query(`select run_id from lockstep.submit('g', '{"n": 1}')`)
+  const plan = async (count: number): Promise<void> => {
+    const ready = await claim(sql, 'plan:g@v1', 'P')
+    assert.equal(ready.length, count)
+    for (const node of ready) {
+      await sql.query(
+        `select lockstep.plan_joined(array[$1::uuid], array[$2::int], array['P'], array['input'], array['7'], '{}', '{}', '{}')`,
+        [node.run_id, node.ordinal],
+      )
+    }
+  }
+  await plan(2)
+  const roots = await claim(sql, 'act', 'L')
+  assert.deepEqual(roots.map((node) => node.node_name).toSorted(), ['a', 'b'])
+  for (const node of roots) assert.equal(await complete(sql, node, 'L'), 'ok')
+  await plan(1)
+  const [last] = await claim(sql, 'act', 'L')
+  assert.ok(last !== undefined)
+  assert.equal(await complete(sql, last, 'L'), 'ok')
+  assert.equal(await stateOf(sql, rows[0].run_id), 'completed')
+  await assert.rejects(sql.query(`select lockstep.submit('nobody', '1')`), { code: 'LS404' })
+})
+
+test('a limit hands out as many as it allows, and a cancel frees the place', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  await sql.query('select lockstep.register_workflow($1, $2, $3, $4)', [
+    'one',
+    '',
+    'action',
+    '{"limitKey":"","limitMax":1}',
+  ])
+  await sql.query(`select lockstep.enqueue('one', '1') from generate_series(1, 3)`)
+  // The first look files them; the limit hands them out.
+  const taken = [...(await claim(sql, 'one', 'L1')), ...(await claim(sql, 'one', 'L2'))]
+  assert.equal(taken.length, 1)
+  await sql.query('select lockstep.cancel_run($1, null)', [taken[0]?.run_id])
+  const next = await claim(sql, 'one', 'L3')
+  assert.equal(next.length, 1)
+  assert.equal(next[0] === undefined ? '' : await complete(sql, next[0], 'L3'), 'ok')
+  assert.equal((await claim(sql, 'one', 'L4')).length, 1)
+})
+
+test('code that waits is woken by its signal, and each signal is taken once', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  await sql.query('select lockstep.register_workflow($1, $2, $3, $4)', ['code', '', 'code', '{}'])
+  const { rows } = await sql.query(`select run_id from lockstep.submit('code', '1')`)
+  const runId: string = rows[0].run_id
+  assert.equal((await claim(sql, 'flow:code', 'L1')).length, 1)
+  await sql.query(`select lockstep.suspend($1, 'L1', '{}', '{}', '{s}', '{go}', array[null::bigint], '{}', '{}')`, [
+    runId,
+  ])
+  assert.equal(await stateOf(sql, runId), 'sleeping')
+  assert.deepEqual(await claim(sql, 'flow:code', 'L2'), [])
+  await sql.query(`select lockstep.signal_run($1, 'go', '"now"')`, [runId])
+  assert.equal((await claim(sql, 'flow:code', 'L2')).length, 1)
+  const take = async (step: string) =>
+    (await sql.query(`select * from lockstep.take_signal($1, 'L2', $2, 'go')`, [runId, step])).rows[0]
+  assert.deepEqual(await take('s'), { verdict: 'ok', payload: '"now"' })
+  assert.deepEqual(await take('s'), { verdict: 'ok', payload: '"now"' })
+  assert.deepEqual(await take('t'), { verdict: 'none', payload: null })
+  await assert.rejects(sql.query(`select lockstep.record_step($1, 'L1', 'x', '1')`, [runId]), { code: 'LS423' })
+  await sql.query(`select lockstep.record_step($1, 'L2', 'x', '1')`, [runId])
+  await assert.rejects(sql.query(`select lockstep.record_step($1, 'L2', 'x', '1')`, [runId]), { code: 'LS423' })
+})
