@@ -61,10 +61,9 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
     const database = openDatabase({ connectionString: postgres.connectionString, connections: 1 })
     await migrate(database)
     await database.close()
-    const needed = new Set(rows.map((row) => row.server))
-    const broker = needed.has('broker')
-      ? await startBroker(join(root, 'dist', 'cli', 'main.js'), postgres.connectionString)
-      : null
+    const start = (): ReturnType<typeof startBroker> =>
+      startBroker(join(root, 'dist', 'cli', 'main.js'), postgres.connectionString)
+    const broker = rows.some((row) => row.server === 'broker' && row.ownBroker !== true) ? await start() : null
     if (broker !== null) stops.unshift(() => broker.stop())
     const echo = await startEcho(join(root, '.build', 'bench', 'baseline', 'echo-process.js'))
     stops.unshift(() => echo.stop())
@@ -73,11 +72,20 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
 
     const measured: Measured[] = []
     for (const row of rows) {
+      const own = row.ownBroker === true ? await start() : null
       const one = await measure(
-        { connectionString: postgres.connectionString, postgresPid: postgres.pid, seconds, load, broker, echo },
+        {
+          connectionString: postgres.connectionString,
+          postgresPid: postgres.pid,
+          seconds,
+          load,
+          broker: own ?? broker,
+          echo,
+        },
         row,
         `bench-${row.name}`,
       )
+      await own?.stop()
       measured.push(one)
       const { figures } = one.outcome
       console.error(

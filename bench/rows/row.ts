@@ -15,6 +15,8 @@ export interface Row {
   readonly p50Ms?: number
   /** Options the queue is configured with before the window. */
   readonly options?: Readonly<Record<string, number | boolean>>
+  /** Run on a broker of its own, so that neither side of the row's memory holds what other rows left. */
+  readonly ownBroker?: boolean
   /** Rows of the same run whose rate this one is divided by. */
   readonly against?: readonly string[]
 }

@@ -90,7 +90,6 @@ export const ROWS: readonly Row[] = [
     partitions: 1,
     unit: 'transactions/s',
   },
-  // First of the broker's rows: what earlier loads left in its heap would hide what a poll costs.
   {
     name: 'parked',
     what: '5,000 parked polls',
@@ -101,6 +100,7 @@ export const ROWS: readonly Row[] = [
     partitions: 1,
     unit: 'polls',
     target: null,
+    ownBroker: true,
   },
   {
     name: 'push-1',
