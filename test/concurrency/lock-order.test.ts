@@ -161,6 +161,33 @@ test("an ack that is refused in a user's open transaction holds no lane against 
   await user.sql('rollback')
 })
 
+for (const status of ['completed', 'failed', 'dlq'] as const)
+  test(`an open transaction that has said ${status} of its whole batch delays no push and hides no message`, async (t) => {
+    const own = await createTestDatabase(t)
+    await own.database.rows(`select lockstep.configure('orders', '{"retryDelay":0,"retryLimit":0}')`, [])
+    await push(own.database, [item('orders', 'p', 'first')])
+    const leased = (await pop(own.database, popOf('orders', 'g'))).answers.flat()
+    const user = await openActor(own, 'user')
+    await user.sql('begin')
+    const acks = leased.map((one) => ackOf(one, status))
+    assert.ok((await transactionIn(user.door, stepOf({ acks, pushes: [item('orders', 'p', 'third')] }))).success)
+    const other = await openActor(own, 'other')
+    const work = [
+      other.hand(() => push(other.db, [item('orders', 'p', 'second')])),
+      other.hand(() => pop(other.db, popOf('orders', 'g'))),
+      other.hand(() => pop(other.db, popOf('orders', 'g', { partition: 'p' }))),
+    ]
+    assert.deepEqual(await names(quiet(own, [other])), [])
+    for (const outcome of await Promise.all(work)) assert.ok('value' in outcome, JSON.stringify(outcome))
+    await user.sql('commit')
+    const got = await drain(own, 'orders', 'g')
+    assert.deepEqual(
+      got.map((one) => one.transactionId),
+      ['second', 'third'],
+    )
+    await assertSound(own)
+  })
+
 test('two open transactions that each ack another partition of one lease do not wait for each other', async (t) => {
   const own = await createTestDatabase(t)
   await push(own.database, [item('orders', 'p1', 'm'), item('orders', 'p2', 'm'), item('orders', 'p3', 'm')])
