@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { checkAny } from './checks/any.ts'
 import { checkDependencies } from './checks/dependencies.ts'
+import { checkEntries } from './checks/entries.ts'
 import { checkErrors } from './checks/errors.ts'
 import { checkFresh } from './checks/fresh.ts'
 import { checkLayers } from './checks/layers.ts'
@@ -39,6 +40,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'sql-keys': checkSqlKeys,
   migrations: checkMigrations,
   dependencies: checkDependencies,
+  entries: checkEntries,
   errors: checkErrors,
   limits: checkLimits,
   portable: checkPortable,
