@@ -14,15 +14,19 @@ function door(em: EntityManager): Door {
         const rows: unknown = await em.execute(text, values)
         return firstText(rows)
       } catch (error) {
-        throw withoutDetail(error)
+        throw bareError(error, em.getPlatform().formatQuery(text, values))
       }
     },
   }
 }
 
-/** MikroORM writes the server's detail into the message, which for Lockstep's own errors is a name for programs. */
-function withoutDetail(error: unknown): unknown {
+/**
+ * MikroORM writes the server's detail behind the message, and before version 7 the statement with its values before it: names for
+ * programs and payloads of users.
+ */
+function bareError(error: unknown, statement: string): unknown {
   for (let at = error, depth = 0; at instanceof Error && depth < 3; at = at.cause, depth++) {
+    if (at.message.startsWith(`${statement} - `)) at.message = at.message.slice(statement.length + 3)
     at.message = at.message.replace(/\n - detail: [^]*$/, '')
   }
   return error
