@@ -2,7 +2,7 @@
 // counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { action, workflow } from 'lockstep'
+import { action, workflow, PermanentError } from 'lockstep'
 import { z } from 'zod'
 import { Crash } from '../../src/workflow/worker/crash.ts'
 import { gate, until } from '../conformance/until.ts'
@@ -105,4 +105,39 @@ test('a swallowed failure of a statement completes nothing', async (t) => {
   })
   await assert.rejects((await ender.enqueue(lockstep, { id: 1 })).result({ timeout: '10s' }), /refuses COMMIT/)
   assert.equal((await sql.query('select 1 from business')).rowCount, 0)
+})
+
+test('four recoverers at once over a hundred lapsed claims run each once, and one bad item strands nobody', async (t) => {
+  const { lockstep, another, sql } = await workshop(t)
+  await sql.query('create table business (n int)')
+  const entered = new Map<number, number>()
+  const job = action({ name: 'job', input: Id }, async (ctx, { id }) => {
+    entered.set(id, (entered.get(id) ?? 0) + 1)
+    if (id === 50) throw new PermanentError('a bad one')
+    const tx = await ctx.completionTx()
+    await tx.query('insert into business values ($1)', [id])
+  })
+  await job.enqueueMany(
+    lockstep,
+    Array.from({ length: 100 }, (_, id) => ({ id })),
+  )
+  // A process claimed them all and died; nobody keeps a list of it.
+  await sql.query(`select count(*) from lockstep.claim_joined('{job}', 'dead', 1, 100, '-infinity')`)
+  await Promise.all(
+    Array.from({ length: 4 }, async () =>
+      another(6)
+        .worker({ actions: [job], concurrency: 8, poll: '10ms' })
+        .start(),
+    ),
+  )
+  await until(
+    'all have ended',
+    async () => (await sql.query('select 1 from lockstep.node where finished_at is null')).rowCount === 0,
+  )
+  assert.equal((await sql.query('select 1 from business')).rowCount, 99)
+  assert.equal(entered.size, 100)
+  assert.deepEqual(
+    [...entered].filter(([, times]) => times !== 1),
+    [],
+  )
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { action, workflow, type RunHandle, type StepContext } from 'lockstep'
 import { z } from 'zod'
+import { longChain } from './long-chain.ts'
 
 const reserve = action({ name: 'reserve', input: z.object({ orderId: z.string() }) }, async (ctx, input) => ({
   reservationId: input.orderId + ctx.runId,
@@ -107,4 +108,13 @@ test('names that the engine uses for itself are refused', () => {
     assert.throws(() => action({ name: 'x', input: z.any(), retry: { attempts } }, () => 1), { code: 'bad_request' })
   }
   assert.throws(() => action({ name: 'x', input: z.any(), timeout: 1e15 }, () => 1), { code: 'bad_request' })
+})
+
+test('a chain of two hundred nodes keeps the type of its last output and one version', () => {
+  const result: Partial<ResultOf<typeof longChain>> = { n199: { n: 1 } }
+  assert.equal(result.n199?.n, 1)
+  const { version, shape } = longChain['~lockstep']
+  assert.equal(version, longChain['~lockstep'].version)
+  assert.match(version, /^[0-9a-f]{16}$/)
+  assert.equal(JSON.parse(shape).nodes.length, 200)
 })

@@ -18,7 +18,7 @@ export interface RetryOptions {
 export interface ConcurrencyOptions<In> {
   /** How many run at once, over all workers. */
   readonly limit: number
-  /** Per key; without it all share one. */
+  /** Per key; without it all share one. Jobs and calls have keys; the nodes of graphs share one per action. */
   readonly key?: ((input: In) => string) | undefined
 }
 
