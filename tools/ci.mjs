@@ -1,7 +1,7 @@
 // Everything that CI runs, on a machine with nothing but Node and npm: install, compile, format, lint, the house's own
 // checks, the tests. Plain JavaScript, because it runs before anything is compiled. Stops at the first fault.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,6 +16,8 @@ const bin = (name) => join(root, 'node_modules', '.bin', name)
 const long = process.argv.includes('--long')
 
 if (!installed()) step('install', 'npm', ['ci', '--no-audit', '--no-fund'])
+// What was compiled from sources that are gone must not be tested.
+for (const folder of ['dist', '.build']) rmSync(join(root, folder), { recursive: true, force: true })
 step('compile', bin('tsc'), ['-p', 'tsconfig.json'])
 step('compile the tests', bin('tsc'), ['-p', 'tsconfig.all.json'])
 step('format', bin('oxfmt'), ['--check', '.'])

@@ -18,6 +18,15 @@ const args = process.argv.slice(2)
 const long = args.includes('--long')
 const named = args.filter((arg) => !arg.startsWith('--'))
 
+// A signal ends the run through 'exit', where the servers it started are ended too.
+if (!args.includes('--serve')) {
+  for (const [signal, number] of [
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+  ] as const)
+    process.once(signal, () => process.exit(128 + number))
+}
+
 if (args.includes('--serve')) await serve(named[0])
 else process.exitCode = await test()
 

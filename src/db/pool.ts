@@ -82,6 +82,8 @@ export function opening(timeouts: Timeouts | null, access: 'read write' | 'read 
     { text: `begin isolation level read committed ${access}` },
     { text: `set local lock_timeout = ${timeouts.lockTimeoutMs}` },
     { text: `set local statement_timeout = ${timeouts.statementTimeoutMs}` },
+    // Our array literals say NULL; a role's setting must not make a text of it.
+    { text: 'set local array_nulls = on' },
   ]
 }
 

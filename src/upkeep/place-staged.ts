@@ -1,6 +1,7 @@
 // Places what users' transactions staged, once a second, for queues that nobody pops and nobody pushes to meanwhile. Whoever
 // waits for those queues is told.
 import { LIMITS } from '../protocol/limits.ts'
+import type { Row } from '../db/executor.ts'
 import type { Job } from './job.ts'
 
 const PLACE = 'select * from lockstep.place_staged($1)'
@@ -12,7 +13,15 @@ export function placeStaged(onPlaced: (queue: string) => void): Job {
     name: 'place_staged',
     pauseMs: 1_000,
     async step(db) {
-      const [row] = await db.rows(PLACE, [after])
+      let row: Row | undefined
+      try {
+        row = (await db.rows(PLACE, [after]))[0]
+      } catch (error) {
+        // One queue that cannot be placed must not hold up those behind it: its turn comes again with the next round.
+        const [next] = await db.rows('select lockstep.next_staged($1)', [after])
+        after = next?.[0] ?? ''
+        throw error
+      }
       const queue = row?.[0] ?? null
       const placed = Number(row?.[1] ?? 0)
       if (queue === null) {

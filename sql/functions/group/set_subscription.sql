@@ -10,6 +10,7 @@ as $$
 declare
   v_queue_id int;
   v_changed bigint := 0;
+  v_now timestamptz;
 begin
   perform lockstep._demand_read_committed();
   if p_start is null then
@@ -26,6 +27,15 @@ begin
     update consumer_group g set starts_at = p_start, subscription_mode = 'from'
      where g.queue_id = v_queue_id and g.name = p_group;
     v_changed := v_changed + case when found then 1 else 0 end;
+    -- Cursors that nobody resolved yet follow the new start: their lanes are worth a visit again.
+    v_now := lockstep.clock();
+    perform 1 from lane l
+      where l.queue_id = v_queue_id and l.committed is null and l.available_at is null
+        and l.group_id = (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = p_group)
+      order by l.partition_id for no key update;
+    update lane l set available_at = v_now
+     where l.queue_id = v_queue_id and l.committed is null and l.available_at is null
+       and l.group_id = (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = p_group);
   end loop;
   return v_changed;
 end

@@ -1,5 +1,5 @@
 -- purpose: moves staged pushes of partitions into the log, lowest seq first, and wakes the lanes; the caller holds the partitions
--- locks in order: lane (partition, group)
+-- locks in order: queue (key share, SKIP LOCKED), lane (partition, group)
 -- raises: nothing
 -- idempotent how: delete and insert are one statement; an id that a plain push stored meanwhile is dropped, or with
 --   another body goes to the dead letters as a conflict
@@ -14,6 +14,12 @@ declare
   v_placed bigint[];
   v_count int;
 begin
+  -- Held to the commit: a queue that is being deleted takes nothing more, and what was staged after the deletion waits for the
+  -- queue that has the name then. Queues come before partitions in the order, so this is only tried.
+  perform 1 from queue q where q.id = p_queue_id and q.deleted_at is null for key share skip locked;
+  if not found then
+    return 0;
+  end if;
   select q.dedup_window_seconds into v_window from queue q where q.id = p_queue_id;
   v_now := lockstep.clock();
   with next as materialized (
@@ -52,7 +58,7 @@ begin
   ), clashed as (
     insert into dead_letter (queue_id, id, partition_id, partition_name, group_name, message_id, transaction_id, tx_hash,
                              payload, trace_id, producer_sub, cause, error, failures, crashes, created_at, failed_at)
-      select p_queue_id, j.id, j.partition_id, j.partition_name, '', j.id, j.transaction_id, j.tx_hash, j.payload, j.trace_id,
+      select p_queue_id, md5(j.id::text || j.seq)::uuid, j.partition_id, j.partition_name, '', j.id, j.transaction_id, j.tx_hash, j.payload, j.trace_id,
              j.producer_sub, 'conflict', 'transaction id already used with another payload', 0, 0, v_now, v_now
         from judged j where j.first_payload <> j.payload
   )

@@ -33,9 +33,10 @@ begin
     v_ids := array(select p.id from partition p where p.queue_id = p_queue_id and p.name = any (v_names)
                     order by p.id for no key update skip locked);
   end if;
-  if cardinality(v_ids) > 0 then
-    perform lockstep._place(p_queue_id, p_name, v_ids, 1000); -- LIMITS.placedPerVisit
-  end if;
+  -- Nothing placed: the queue is being deleted or registered to; the next look resolves its name again.
   remains := cardinality(v_ids) < cardinality(v_names);
+  if cardinality(v_ids) > 0 then
+    remains := lockstep._place(p_queue_id, p_name, v_ids, 1000) = 0 or remains; -- LIMITS.placedPerVisit
+  end if;
 end
 $$;

@@ -13,11 +13,7 @@ as $$
 declare
   v_id uuid := lockstep.uuid7();
 begin
-  perform lockstep._demand_name('queue', p_queue), lockstep._demand_name('partition', p_partition);
-  if p_payload is null then
-    raise exception using errcode = 'LS400', detail = 'bad_request',
-      message = 'p_payload must be JSON; for the JSON null write ''null''';
-  end if;
+  perform lockstep._demand_items(array[p_queue], array[p_partition], array[p_payload::text]);
   select s.status, s.message_id, s.conflict into status, message_id, conflict
     from lockstep._stage_one(p_queue, p_partition, p_transaction_id, p_payload::text, p_trace_id, null, v_id) s;
 end

@@ -12,6 +12,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
+  perform lockstep._demand_items(p_queue, p_partition, p_payload);
   return (
     select coalesce(json_agg(json_build_object('status', s.status, 'messageId', s.message_id, 'conflict', s.conflict)
                     order by s.ord), '[]'::json)::text

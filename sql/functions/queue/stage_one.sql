@@ -10,6 +10,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
+  perform lockstep._demand_items(array[p_queue], array[p_partition], array[p_payload]);
   return (
     select json_build_array(json_build_object('status', s.status, 'messageId', s.message_id, 'conflict', s.conflict))::text
       from lockstep._stage_one(p_queue, p_partition, p_transaction_id, p_payload, null, null, p_id::uuid) s);
