@@ -6,7 +6,7 @@ import { findCommand, parseArguments } from './parse-arguments.ts'
 /** The words of an example as a shell would split them. */
 function words(line: string): string[] {
   const command = line.slice(line.indexOf('lockstep ') + 9).split(/ [<>|] ?/)[0] ?? ''
-  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '')
+  return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
 }
 
 for (const command of COMMANDS) {
