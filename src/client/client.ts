@@ -83,6 +83,7 @@ async function acknowledge(
   items: readonly AckItem[],
 ): Promise<readonly AckOutcome[]> {
   if (items.length === 0) return []
+  attempts.refuseInStep(items)
   const results = await transport.ack(items)
   return items.map((item, index) => {
     const result = results[index]

@@ -112,10 +112,14 @@ function targetOf(to: SeekTarget | Date): SeekTarget {
   return { timestamp: instantText(timestamp, root(), 'timestamp') }
 }
 
+function checkHandler<H>(handler: H): H {
+  return typeof handler === 'function' ? handler : refuse(root(), 'handler', 'a function')
+}
+
 function transactionalOver(verbs: QueueVerbs, plan: Plan): TransactionalEach<Untyped> {
   return {
     ...settingsOver(plan, (next) => transactionalOver(verbs, next)),
-    consume: async (handler, options = {}) => verbs.consumeSteps(plan, handler, options),
+    consume: async (handler, options = {}) => verbs.consumeSteps(plan, checkHandler(handler), options),
   }
 }
 
@@ -123,7 +127,7 @@ function eachOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Each<Untyped, W
   return {
     ...settingsOver(plan, (next) => eachOver<W>(verbs, next)),
     transactional: () => transactionalOver(verbs, plan),
-    consume: async (handler, options = {}) => verbs.consumeEach(plan, handler, options),
+    consume: async (handler, options = {}) => verbs.consumeEach(plan, checkHandler(handler), options),
   }
 }
 
@@ -134,7 +138,7 @@ function queueOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Queue<Untyped,
     pop: async (options = {}) => verbs.pop(plan, options),
     each: () => eachOver<W>(verbs, plan),
     transactional: () => transactionalOver(verbs, plan),
-    consume: async (handler, options = {}) => verbs.consumeBatch(plan, handler, options),
+    consume: async (handler, options = {}) => verbs.consumeBatch(plan, checkHandler(handler), options),
     config: (settings) => queueOver<W>(verbs, { ...plan, settings: { ...plan.settings, ...checkSettings(settings) } }),
     create: async (options = {}) => verbs.create(plan, options),
     delete: async () => verbs.delete(plan),

@@ -89,6 +89,7 @@ async function commit(sender: StepSender, draft: Draft, options: CommitOptions):
   }
   const requestId =
     options.requestId === undefined ? mintId() : requestIdText.read(options.requestId, root(), 'requestId')
+  sender.attempts.refuseInStep(operations.flatMap((operation) => (operation.type === 'ack' ? [operation.item] : [])))
   const answer = await sender.transaction({ requestId, operations, kv: draft.kv })
   const result = commitResult(requestId, operations, draft.kv, answer)
   note(sender.attempts, operations, result)
@@ -105,7 +106,7 @@ function note(attempts: Attempts, operations: readonly OutgoingOperation[], resu
       const outcome = result.results[index]
       if (outcome?.type === 'ack') attempts.acked(operation.item, outcome)
     } else if (result.reason === 'lease_lost') attempts.leaseLost(operation.item)
-    else attempts.lost(operation.item)
+    else attempts.lost(operation.item, result)
   }
 }
 

@@ -285,3 +285,72 @@ onBothWays(
     assert.deepEqual(await queue.group('w').partitions(2).pop(), [])
   },
 )
+
+onBothWays(
+  'a message that can only lose its commit is reported from the fifth delivery on and dead-lettered after the twentieth',
+  async ({ another, named, sql }) => {
+    const warnings: { message: string; details: Readonly<Record<string, unknown>> }[] = []
+    const lockstep = another({ warn: (details, message) => warnings.push({ message, details }) })
+    const name = named('q')
+    await lockstep.queue(name).config({ retryLimit: 1, retryDelay: 0 }).create()
+    await lockstep.kv.put('orders', named('o'), 1, { ttl: '1d' })
+    await lockstep
+      .queue(name)
+      .partition('p')
+      .push([{ transactionId: 'stale', data: 1 }, { data: 2 }])
+    let stale = 0
+    const result = await lockstep
+      .queue(name)
+      .group('g')
+      .subscriptionMode('all')
+      .each()
+      .limit(2)
+      .consume(async (message) => {
+        if (message.data !== 1) return
+        stale += 1
+        const order = lockstep.transaction().ack(message).kv
+        await order.put('orders', named('o'), 2, { ttl: '1d', expect: 99, required: true }).commit()
+      })
+    assert.deepEqual(result, { consumed: 2, reason: 'limit' })
+    assert.equal(stale, 21, 'the twentieth spends the one retry')
+    const [lost, ...more] = warnings.filter(({ message }) => /loses its commit/.test(message))
+    assert.deepEqual(more, [])
+    const { reason, queue, partition, offset, transactionId, deliveryAttempt } = lost?.details ?? {}
+    assert.deepEqual(
+      [reason, queue, partition, offset, transactionId, deliveryAttempt],
+      ['kv_precondition', name, 'p', 0, 'stale', 5],
+    )
+    const moved = warnings.find(({ message }) => /dead letters/.test(message))
+    assert.equal(moved?.details['transactionId'], 'stale')
+    const dead = await sql(
+      'select d.error from lockstep.dead_letter d join lockstep.queue q on q.id = d.queue_id where q.name = $1',
+      [name],
+    )
+    assert.match(String(dead[0]?.['error']), /kv_precondition/)
+  },
+)
+
+onBothWays('a failed handler is logged with its stack and its message', async ({ another, named }) => {
+  const warnings: Readonly<Record<string, unknown>>[] = []
+  const lockstep = another({ warn: (details) => warnings.push(details) })
+  const queue = lockstep.queue(named('q'))
+  await queue.config({ retryLimit: 0 }).create()
+  await queue.partition('p').push({ transactionId: 't', data: 1 })
+  const failing = (): never => {
+    throw new Error('no stock')
+  }
+  await queue.group('g').subscriptionMode('all').each().limit(1).consume(failing)
+  const place = { queue: named('q'), partition: 'p', offset: 0, transactionId: 't', group: 'g', deliveryAttempt: 1 }
+  const [failed, moved] = warnings
+  assert.match(String(failed?.['stack']), /failing/)
+  assert.deepEqual({ ...failed, stack: '' }, { ...place, messages: 1, error: 'no stock', stack: '' })
+  assert.deepEqual(moved, { ...place, error: 'no stock' })
+})
+
+onBothWays('consume without a function is refused at the call', async ({ lockstep, named }) => {
+  const none: unknown = undefined
+  const queue = lockstep.queue(named('q')).group('g')
+  await assert.rejects(Reflect.apply(queue.consume, queue, [none]), { code: 'bad_request' })
+  const each = queue.each()
+  await assert.rejects(Reflect.apply(each.consume, each, [none]), { code: 'bad_request' })
+})

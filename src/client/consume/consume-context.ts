@@ -1,10 +1,12 @@
 // What every part of a consumer shares: the way to the broker or the database, the plan, and the two ways to an end.
 // `stopping` lets the handlers at work finish; `abandoned` is the end of that patience.
-import type { AckItem } from '../../protocol/message.ts'
+import type { AckItem, Delivery } from '../../protocol/message.ts'
 import { ackOutcome, type AckOutcome } from '../ack-input.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
+import { placeOf } from './place-of.ts'
+import type { ReportLost } from './report-lost.ts'
 import type { StopSwitch } from './stop-switch.ts'
 import type { InvalidIssue } from '../../protocol/standard-schema.ts'
 import type { Transport } from '../transport.ts'
@@ -32,10 +34,15 @@ export interface ConsumeContext {
   readonly leaseSeconds: () => Promise<number>
   /** Says once per consumer that a handler left its message alone. */
   readonly warnUntouched: () => void
+  readonly reportLost: ReportLost
 }
 
-/** Sends acks for the loop itself; an answer that never came leaves the lease to lapse and is reported. */
-export async function settleAcks(context: ConsumeContext, items: readonly AckItem[]): Promise<readonly AckOutcome[]> {
+/** Sends one ack per delivery for the loop itself; an answer that never came leaves the lease to lapse and is reported. */
+export async function settleAcks(
+  context: ConsumeContext,
+  deliveries: readonly Delivery[],
+  items: readonly AckItem[],
+): Promise<readonly AckOutcome[]> {
   if (items.length === 0) return []
   const results = await context.transport.ack(items)
   return items.map((item, index) => {
@@ -44,11 +51,12 @@ export async function settleAcks(context: ConsumeContext, items: readonly AckIte
       result === undefined
         ? { success: false, transactionId: item.transactionId ?? '', reason: 'rejected', error: 'no answer' }
         : ackOutcome(item, result)
+    const delivery = deliveries[index]
+    const place = delivery === undefined ? { transactionId: item.transactionId } : placeOf(delivery)
     if (!outcome.success) {
-      context.log.warn(
-        { transactionId: outcome.transactionId, status: item.status, reason: outcome.error },
-        'an ack changed nothing',
-      )
+      context.log.warn({ ...place, status: item.status, reason: outcome.error }, 'an ack changed nothing')
+    } else if (outcome.deadLettered) {
+      context.log.warn({ ...place, error: item.error }, 'a message was moved to the dead letters')
     }
     return outcome
   })

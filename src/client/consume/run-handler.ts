@@ -1,10 +1,19 @@
 // Runs a user's handler and says how it ended. A handler that outlives the patience of a closing client is left to itself.
+import type { Delivery } from '../../protocol/message.ts'
 import { errorLine } from '../logger.ts'
 import type { ConsumeContext } from './consume-context.ts'
+import { placeOf } from './place-of.ts'
 import type { Ended } from './settle.ts'
 
-export async function runHandler(context: ConsumeContext, work: () => unknown): Promise<Ended> {
-  const { abandoned, log, plan } = context
+/** `deliveries`: what the handler got. */
+export async function runHandler(
+  context: ConsumeContext,
+  deliveries: readonly Delivery[],
+  work: () => unknown,
+): Promise<Ended> {
+  const { abandoned, log } = context
+  const [head] = deliveries
+  const first = head === undefined ? {} : placeOf(head)
   let left = false
   if (abandoned.thrown) return { how: 'abandoned' }
   return new Promise((resolve) => {
@@ -22,7 +31,8 @@ export async function runHandler(context: ConsumeContext, work: () => unknown): 
         await work()
         end({ how: 'returned' })
       } catch (error) {
-        const details = { queue: plan.definition.name, group: plan.group, error: errorLine(error) }
+        const stack = error instanceof Error ? error.stack : undefined
+        const details = { ...first, messages: deliveries.length, error: errorLine(error), stack }
         log.warn(details, left ? 'a handler failed after its consumer had ended' : 'a handler failed')
         end({ how: 'threw', error })
       }

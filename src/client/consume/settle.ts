@@ -2,7 +2,7 @@
 // at once and spends nothing; a throw spends one retry; a message that nobody touched keeps its lease.
 import { LockstepError } from '../../protocol/errors.ts'
 import type { AckStatus } from '../../protocol/message.ts'
-import type { Attempt } from '../attempts.ts'
+import type { Attempt, Verdict } from '../attempts.ts'
 import { errorLine } from '../logger.ts'
 
 export type Ended =
@@ -11,22 +11,30 @@ export type Ended =
   | { readonly how: 'abandoned' }
 
 export type Settlement =
-  | { readonly ack: AckStatus; readonly error: string | null }
+  /** `lost`: handed back because its commit lost. */
+  | { readonly ack: AckStatus; readonly error: string | null; readonly lost?: Verdict }
   /** Nothing to send. `finished`: done with; `held`: the rest of the partition's batch is still ours. */
   | { readonly ack: null; readonly finished: boolean; readonly held: boolean; readonly untouched: boolean }
 
 const NOT_OURS: Settlement = { ack: null, finished: false, held: false, untouched: false }
-const HAND_BACK: Settlement = { ack: 'retry', error: null }
+const HAND_BACK = { ack: 'retry', error: null } as const
+
+/** Of a rollback that was thrown; null for any other error. */
+function verdictOf(error: unknown): Verdict | null {
+  if (!(error instanceof LockstepError) || error.code !== 'rolled_back') return null
+  const { reason } = error.details
+  return { reason: typeof reason === 'string' ? reason : error.code, error: error.message }
+}
 
 export function settle(ended: Ended, attempt: Attempt, autoAck: boolean): Settlement {
   if (attempt.leaseLost) return NOT_OURS
   if (attempt.settled) return { ack: null, finished: attempt.done, held: !attempt.released, untouched: false }
   if (ended.how === 'abandoned') return HAND_BACK
   if (ended.how === 'threw') {
-    const lostCommit = ended.error instanceof LockstepError && ended.error.code === 'rolled_back'
-    return lostCommit ? HAND_BACK : { ack: 'failed', error: errorLine(ended.error) }
+    const lost = verdictOf(ended.error)
+    return lost === null ? { ack: 'failed', error: errorLine(ended.error) } : { ...HAND_BACK, lost }
   }
-  if (attempt.lost) return HAND_BACK
+  if (attempt.lost !== null) return { ...HAND_BACK, lost: attempt.lost }
   if (autoAck) return { ack: 'completed', error: null }
   return { ack: null, finished: true, held: true, untouched: true }
 }

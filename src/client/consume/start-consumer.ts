@@ -2,6 +2,7 @@
 // waited long enough abandons the handlers that still run.
 import { consumeLoop, type ConsumeResult, type Work } from './consume-loop.ts'
 import type { ConsumeContext } from './consume-context.ts'
+import { reportLostOnce } from './report-lost.ts'
 import { stopSwitch } from './stop-switch.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
@@ -69,6 +70,7 @@ export function startConsumer(parts: ConsumerParts): Consumer {
     onInvalid: options.onInvalid ?? null,
     leaseSeconds: leaseLength(transport, plan),
     warnUntouched: warnOnce(log, plan.definition.name),
+    reportLost: reportLostOnce(log),
   }
   const stop = (): void => stopping.throw()
   if (options.signal?.aborted === true) stop()

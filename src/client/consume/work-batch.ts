@@ -8,6 +8,7 @@ import { ackOf, laneBatches, type LaneBatch } from './lane-batch.ts'
 import { keepClaim } from './keep-claim.ts'
 import { runHandler } from './run-handler.ts'
 import { settle, type Ended } from './settle.ts'
+import { settledAck } from './settled-ack.ts'
 import { validMessage } from './valid-message.ts'
 
 interface Watched {
@@ -21,7 +22,7 @@ interface LaneWork {
   readonly watched: readonly Watched[]
   readonly messages: readonly Message<unknown>[]
   /** The ack of the first that its schema refuses; nothing behind it is handled now. */
-  readonly refused: (() => Promise<AckItem>) | null
+  readonly refused: { readonly delivery: Delivery; readonly end: () => Promise<AckItem> } | null
 }
 
 async function prepare(context: ConsumeContext, lane: LaneBatch): Promise<LaneWork> {
@@ -29,7 +30,7 @@ async function prepare(context: ConsumeContext, lane: LaneBatch): Promise<LaneWo
   const messages: Message<unknown>[] = []
   for (const delivery of lane.deliveries) {
     const validated = await validMessage(context, delivery, lane.lost.signal)
-    if (!validated.valid) return { lane, watched, messages, refused: validated.end }
+    if (!validated.valid) return { lane, watched, messages, refused: { delivery, end: validated.end } }
     messages.push(validated.message)
     const held = { ...delivery, group: delivery.consumerGroup }
     watched.push({ delivery, attempt: context.attempts.begin(held, () => lane.lost.abort()) })
@@ -46,7 +47,7 @@ function attemptOf(watched: readonly Watched[]): Attempt {
     settled: released || last?.settled === true,
     done: last?.done === true,
     released,
-    lost: attempts.some(({ lost }) => lost),
+    lost: attempts.find(({ lost }) => lost !== null)?.lost ?? null,
     leaseLost: attempts.some(({ leaseLost }) => leaseLost),
   }
 }
@@ -68,7 +69,7 @@ async function settleHandled(
   }
   const completes = settlement.ack === 'completed'
   const { delivery } = completes ? last : (watched[done] ?? last)
-  const [outcome] = await settleAcks(context, [ackOf(delivery, settlement.ack, settlement.error)])
+  const [outcome] = await settleAcks(context, [delivery], [settledAck(context, delivery, settlement)])
   if (outcome?.success !== true) return { finished: done, held: false }
   if (completes) return { finished: watched.length, held: !outcome.leaseReleased }
   return { finished: done + (outcome.deadLettered ? 1 : 0), held: false }
@@ -77,15 +78,20 @@ async function settleHandled(
 async function settleLane(context: ConsumeContext, { watched, refused }: LaneWork, ended: Ended): Promise<number> {
   const { finished, held } = await settleHandled(context, watched, ended)
   if (refused === null || !held) return finished
-  const ack = await refused()
-  const [outcome] = await settleAcks(context, [ack])
+  const ack = await refused.end()
+  const [outcome] = await settleAcks(context, [refused.delivery], [ack])
   const gone = outcome?.success === true && (ack.status === 'completed' || outcome.deadLettered)
   return finished + (gone ? 1 : 0)
 }
 
 /** Hands every partition back at its first message. */
-function firstsOf(lanes: readonly LaneBatch[]): readonly AckItem[] {
-  return lanes.flatMap(({ deliveries }) => deliveries.slice(0, 1).map((delivery) => ackOf(delivery, 'retry')))
+async function handBack(context: ConsumeContext, lanes: readonly LaneBatch[]): Promise<void> {
+  const firsts = lanes.flatMap(({ deliveries }) => deliveries.slice(0, 1))
+  await settleAcks(
+    context,
+    firsts,
+    firsts.map((delivery) => ackOf(delivery, 'retry')),
+  )
 }
 
 export async function workBatch(
@@ -97,7 +103,7 @@ export async function workBatch(
   const { attempts, stopping } = context
   const lanes = laneBatches(deliveries)
   if (stopping.thrown) {
-    await settleAcks(context, firstsOf(lanes))
+    await handBack(context, lanes)
     return
   }
   const keeper = keepClaim(context, deliveries, () => {
@@ -107,7 +113,13 @@ export async function workBatch(
     const works = await Promise.all(lanes.map(async (lane) => prepare(context, lane)))
     const messages = works.flatMap((work) => work.messages)
     const ended: Ended =
-      messages.length === 0 ? { how: 'returned' } : await runHandler(context, () => handler(messages))
+      messages.length === 0
+        ? { how: 'returned' }
+        : await runHandler(
+            context,
+            works.flatMap(({ watched }) => watched.map(({ delivery }) => delivery)),
+            () => handler(messages),
+          )
     if (ended.how === 'abandoned') for (const lane of lanes) lane.lost.abort()
     for (const { watched } of works) {
       for (const { delivery } of watched) attempts.end({ ...delivery, group: delivery.consumerGroup })

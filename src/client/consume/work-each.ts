@@ -7,6 +7,7 @@ import { ackOf, laneBatches, type LaneBatch } from './lane-batch.ts'
 import { keepClaim } from './keep-claim.ts'
 import { runHandler } from './run-handler.ts'
 import { settle } from './settle.ts'
+import { settledAck } from './settled-ack.ts'
 import { validMessage } from './valid-message.ts'
 
 /** What became of one message. */
@@ -19,8 +20,8 @@ export interface Handled {
 
 export type HandleOne = (delivery: Delivery, lane: LaneBatch) => Promise<Handled>
 
-export async function sendAck(context: ConsumeContext, item: AckItem): Promise<Handled> {
-  const [outcome] = await settleAcks(context, [item])
+export async function sendAck(context: ConsumeContext, delivery: Delivery, item: AckItem): Promise<Handled> {
+  const [outcome] = await settleAcks(context, [delivery], [item])
   if (outcome === undefined || !outcome.success) return { finished: false, held: false }
   const completed = item.status === 'completed'
   return { finished: completed || outcome.deadLettered, held: completed && !outcome.leaseReleased }
@@ -30,14 +31,14 @@ export async function sendAck(context: ConsumeContext, item: AckItem): Promise<H
 export function handleWith(context: ConsumeContext, handler: (message: Message<unknown>) => unknown): HandleOne {
   return async (delivery, lane) => {
     const validated = await validMessage(context, delivery, lane.lost.signal)
-    if (!validated.valid) return sendAck(context, await validated.end())
+    if (!validated.valid) return sendAck(context, delivery, await validated.end())
     const held = { ...delivery, group: delivery.consumerGroup }
     const attempt = context.attempts.begin(held, () => lane.lost.abort())
-    const ended = await runHandler(context, () => handler(validated.message))
+    const ended = await runHandler(context, [delivery], () => handler(validated.message))
     context.attempts.end(held)
     if (ended.how === 'abandoned') lane.lost.abort()
     const settlement = settle(ended, attempt, context.plan.autoAck)
-    if (settlement.ack !== null) return sendAck(context, ackOf(delivery, settlement.ack, settlement.error))
+    if (settlement.ack !== null) return sendAck(context, delivery, settledAck(context, delivery, settlement))
     if (settlement.untouched) context.warnUntouched()
     return settlement
   }
@@ -74,6 +75,7 @@ export async function workEach(
   // Uncounted, and at once: whoever comes next finds them where we leave them.
   await settleAcks(
     context,
+    unstarted,
     unstarted.map((delivery) => ackOf(delivery, 'retry')),
   )
 }

@@ -46,16 +46,34 @@ function checkStatement(query: unknown): void {
 
 export interface GuardedClient {
   readonly tx: TransactionClient
+  /** What the first failed statement of the transaction said, unless it was undone by a savepoint. */
+  failure(): unknown
+  /** Notes a statement that failed beside the handler's client. */
+  failed(error: unknown): void
   /** From now on the handler's client refuses everything. */
   revoke(): void
 }
 
+function undoesFailure(query: unknown): boolean {
+  return statementWords(textOf(query)).some(isSavepoint)
+}
+
 export function guardedClient(client: PoolClient): GuardedClient {
   let revoked = false
+  let failure: unknown = null
+  const failed = (error: unknown): void => {
+    failure ??= error
+  }
   const query = (...given: readonly unknown[]): unknown => {
     if (revoked) throw new LockstepError('not_a_transaction', 'step.tx was used after its handler had returned')
     checkStatement(given[0])
-    return Reflect.apply(Reflect.get(client, 'query'), client, given)
+    const answer: unknown = Reflect.apply(Reflect.get(client, 'query'), client, given)
+    if (answer instanceof Promise) {
+      answer.then(() => {
+        if (undoesFailure(given[0])) failure = null
+      }, failed)
+    }
+    return answer
   }
   const tx = new Proxy(client, {
     get(target, name) {
@@ -67,6 +85,8 @@ export function guardedClient(client: PoolClient): GuardedClient {
   })
   return {
     tx,
+    failure: () => failure,
+    failed,
     revoke() {
       revoked = true
     },

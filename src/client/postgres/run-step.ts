@@ -3,6 +3,7 @@
 // for the lost transaction if it still runs; it is never sent again.
 import type { Door } from '../../db/executor.ts'
 import type { Database } from '../../db/pool.ts'
+import { serverErrorOf } from '../../db/server-error.ts'
 import { openTransaction, transaction, type OpenTransaction } from '../../db/transaction.ts'
 import { openRequest } from '../../operations/open-request.ts'
 import { transactionIn } from '../../operations/transaction-in.ts'
@@ -19,6 +20,9 @@ import { transactionRequest } from './send-transaction.ts'
 /** The user's statements may wait for locks as long as his own settings would let them: the lease is the bound. */
 const HANDLER_TIMEOUTS = { lockTimeoutMs: 0, statementTimeoutMs: 0 }
 
+/** in_failed_sql_transaction */
+const ABORTED = '25P02'
+
 export interface StepRun {
   readonly result: TransactionResult
   /** Queues that got messages by this commit. */
@@ -27,8 +31,17 @@ export interface StepRun {
   readonly workflows: ReadonlySet<string>
 }
 
-function doorOf(tx: OpenTransaction): Door {
-  return { text: async (statement, params) => (await tx.rows(statement, params))[0]?.[0] ?? null }
+function doorOf(tx: OpenTransaction, failed: (error: unknown) => void): Door {
+  return {
+    async text(statement, params) {
+      try {
+        return (await tx.rows(statement, params))[0]?.[0] ?? null
+      } catch (error) {
+        failed(error)
+        throw error
+      }
+    },
+  }
 }
 
 function noting(joined: JoinedTransaction, queues: Set<string>, workflows: Set<string>): JoinedTransaction {
@@ -55,6 +68,17 @@ async function decide(database: Database, request: TransactionRequest, lost: unk
   throw new LockstepError('unavailable', 'the connection was lost while committing; nothing was committed', {}, lost)
 }
 
+/** "current transaction is aborted" says nothing; what aborted it does. */
+function nameFailure(error: unknown, failure: unknown): unknown {
+  if (!(failure instanceof Error) || serverErrorOf(error)?.sqlstate !== ABORTED) return error
+  return new LockstepError(
+    'failed_transaction',
+    `${failure.message} (a failed statement of the step was caught by its handler; use a savepoint to go on after one)`,
+    {},
+    failure,
+  )
+}
+
 export async function runStep(database: Database, ack: AckItem, body: StepBody): Promise<StepRun> {
   const request = transactionRequest({ requestId: mintId(), operations: [{ type: 'ack', item: ack }], kv: [] })
   const queues = new Set<string>()
@@ -62,7 +86,7 @@ export async function runStep(database: Database, ack: AckItem, body: StepBody):
   const tx = await openTransaction(database, HANDLER_TIMEOUTS)
   const guarded = guardedClient(tx.client)
   try {
-    const door = doorOf(tx)
+    const door = doorOf(tx, guarded.failed)
     try {
       await body(guarded.tx, noting(joinedTransaction(door), queues, workflows))
     } finally {
@@ -81,6 +105,6 @@ export async function runStep(database: Database, ack: AckItem, body: StepBody):
     if (error instanceof LockstepError && error.code === 'outcome_unknown') {
       return { result: await decide(database, request, error), queues, workflows }
     }
-    throw error
+    throw nameFailure(error, guarded.failure())
   }
 }
