@@ -347,10 +347,15 @@ onBothWays('a failed handler is logged with its stack and its message', async ({
   assert.deepEqual(moved, { ...place, error: 'no stock' })
 })
 
+function withoutHandler(builder: object): Promise<unknown> {
+  const consume: unknown = Reflect.get(builder, 'consume')
+  assert.ok(typeof consume === 'function')
+  return Reflect.apply(consume, builder, [])
+}
+
 onBothWays('consume without a function is refused at the call', async ({ lockstep, named }) => {
-  const none: unknown = undefined
   const queue = lockstep.queue(named('q')).group('g')
-  await assert.rejects(Reflect.apply(queue.consume, queue, [none]), { code: 'bad_request' })
+  await assert.rejects(withoutHandler(queue), { code: 'bad_request' })
   const each = queue.each()
-  await assert.rejects(Reflect.apply(each.consume, each, [none]), { code: 'bad_request' })
+  await assert.rejects(withoutHandler(each), { code: 'bad_request' })
 })

@@ -47,11 +47,11 @@ function checkStatement(query: unknown): void {
 export interface GuardedClient {
   readonly tx: TransactionClient
   /** What the first failed statement of the transaction said, unless it was undone by a savepoint. */
-  failure(): unknown
+  readonly failure: () => unknown
   /** Notes a statement that failed beside the handler's client. */
-  failed(error: unknown): void
+  readonly failed: (error: unknown) => void
   /** From now on the handler's client refuses everything. */
-  revoke(): void
+  readonly revoke: () => void
 }
 
 function undoesFailure(query: unknown): boolean {
@@ -64,15 +64,19 @@ export function guardedClient(client: PoolClient): GuardedClient {
   const failed = (error: unknown): void => {
     failure ??= error
   }
+  const watch = async (answer: Promise<unknown>, statement: unknown): Promise<void> => {
+    try {
+      await answer
+      if (undoesFailure(statement)) failure = null
+    } catch (error) {
+      failed(error)
+    }
+  }
   const query = (...given: readonly unknown[]): unknown => {
     if (revoked) throw new LockstepError('not_a_transaction', 'step.tx was used after its handler had returned')
     checkStatement(given[0])
     const answer: unknown = Reflect.apply(Reflect.get(client, 'query'), client, given)
-    if (answer instanceof Promise) {
-      answer.then(() => {
-        if (undoesFailure(given[0])) failure = null
-      }, failed)
-    }
+    if (answer instanceof Promise) void watch(answer, given[0])
     return answer
   }
   const tx = new Proxy(client, {
