@@ -30,10 +30,12 @@ import { schedulePreview } from './commands/schedule-preview.ts'
 import { schedulePut } from './commands/schedule-put.ts'
 import { scheduleTrigger } from './commands/schedule-trigger.ts'
 import { serve } from './commands/serve.ts'
+import { workerCommand } from './commands/worker.ts'
 
 export const COMMANDS: readonly Command[] = [
   dev,
   serve,
+  workerCommand,
   migrateCommand,
   doctor,
   queueList,

@@ -11,7 +11,7 @@ const MIGRATION = /^breaking: (yes|no) · phase: (pre|post) · locks: \S/
 export function checkSqlHeaders(tree: Tree): readonly Fault[] {
   const faults: Fault[] = []
   for (const file of tree) {
-    if (!file.path.endsWith('.sql')) continue
+    if (!file.path.startsWith('sql/') || !file.path.endsWith('.sql')) continue
     const { header } = cutSql(file.text)
     if (file.path.startsWith('sql/migrations/')) {
       if (!MIGRATION.test(header[0] ?? '')) {
