@@ -3,6 +3,7 @@
 import type { Executor } from '../db/executor.ts'
 import { cancelOrphans } from './cancel-orphans.ts'
 import { expireRuns } from './expire-runs.ts'
+import { removeLimits } from './remove-limits.ts'
 import { removeRuns } from './remove-runs.ts'
 import { expireKv } from './expire-kv.ts'
 import { expireRequests } from './expire-requests.ts'
@@ -97,6 +98,7 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     expireRuns(),
     cancelOrphans(),
     removeRuns(),
+    removeLimits(),
     expireKv(),
     expireRequests(),
     removeQueues(),

@@ -2,7 +2,7 @@
 // no idle gap while work waits; rates; priorities; delays and backoff within their bounds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { action, LockstepError, RetryAfter } from 'lockstep'
+import { action, workflow, LockstepError, RetryAfter } from 'lockstep'
 import { z } from 'zod'
 import { until } from '../conformance/until.ts'
 import { workshop } from './workshop.ts'
@@ -57,6 +57,9 @@ test(
     assert.ok(gap < 2_000, `an idle gap of ${gap} ms`)
     const { rows } = await sql.query('select 1 from lockstep.run_limit where available_at is not null')
     assert.equal(rows.length, 0)
+    assert.equal((await sql.query('select lockstep.remove_limits(100) as removed')).rows[0].removed, 3)
+    const later = await critical.enqueue(lockstep, { key: 'k0', n: 1 })
+    assert.equal((await later.wait({ timeout: '10s' })).state, 'completed')
   },
 )
 
@@ -81,10 +84,10 @@ test('higher priorities go first, and a delay is kept by the database', async (t
   const job = action({ name: 'job', input: z.object({ n: z.number() }) }, (_ctx, { n }) => void order.push(n))
   const low = await job.enqueue(lockstep, { n: 1 }, { priority: -5 })
   const high = await job.enqueue(lockstep, { n: 2 }, { priority: 5 })
-  const late = await job.enqueue(lockstep, { n: 3 }, { priority: 100, delay: '400ms' })
+  const late = await job.enqueue(lockstep, { n: 3 }, { priority: 100, delay: '4s' })
   const never = await job.enqueue(lockstep, { n: 4 }, { delay: '400d' })
   const running = await worker({ actions: [job], concurrency: 1 })
-  await Promise.all([low, high, late].map(async (run) => run.wait({ timeout: '10s' })))
+  await Promise.all([low, high, late].map(async (run) => run.wait({ timeout: '20s' })))
   assert.deepEqual(order, [2, 1, 3])
   assert.equal((await never.status()).state, 'pending')
   await running.stop()
@@ -119,4 +122,27 @@ test('RetryAfter names the pause, and a final failure carries what was thrown', 
     return true
   })
   assert.ok((at[1] ?? 0) - (at[0] ?? 0) >= 190)
+})
+
+test('a map hands out no more of its items at once than its limit', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  let now = 0
+  let most = 0
+  const item = action({ name: 'item', input: z.object({ n: z.number() }) }, async (_ctx, { n }) => {
+    now += 1
+    most = Math.max(most, now)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    now -= 1
+    return n
+  })
+  const graph = workflow({ name: 'limited_map', input: z.object({}) }).map(
+    'm',
+    item,
+    () => Array.from({ length: 12 }, (_, n) => ({ key: `${n}`, input: { n } })),
+    { limit: 2 },
+  )
+  await worker({ workflows: [graph], concurrency: 10 })
+  const run = await graph.submit(lockstep, {})
+  assert.equal(Object.keys((await run.result({ timeout: '30s' })).m).length, 12)
+  assert.ok(most <= 2, `${most} at once`)
 })

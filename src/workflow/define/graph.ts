@@ -76,7 +76,10 @@ export interface Graph<Name extends string, In, N extends object> extends Workfl
     id: Id & Fresh<N, Id>,
     action: Action<string, AIn, AOut>,
     items: (given: Given<In, N, NoInfer<After>>) => Iterable<MapItem<NoInfer<AIn>>>,
-    options?: NodeOptions<In, N, After, P, C, NoInfer<AIn>, NoInfer<AOut>> & { readonly limit?: number | undefined },
+    options?: NodeOptions<In, N, After, P, C, NoInfer<AIn>, NoInfer<AOut>> & {
+      /** How many of this map's items run at once, over all runs of the workflow. */
+      readonly limit?: number | undefined
+    },
   ): Graph<Name, In, N & { [K in Id]: Readonly<Record<string, P extends 'fail' ? AOut : Settled<AOut>>> }>
   /** What `result()` gives instead of the record of all outputs. */
   output<Out>(of: (given: Given<In, N, keyof N>) => Out): Workflow<Name, In, Out>
