@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { drizzle } from 'drizzle-orm/node-postgres'
+import { createActions } from 'lockstep'
 import { drizzleSteps } from 'lockstep/drizzle'
 import { Pool } from 'pg'
+import { z } from 'zod'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import { adapterSuite } from './adapter-suite.ts'
+import { openGround } from './ground.ts'
 import { drizzlePostgresJsSubject } from './subjects/drizzle-postgres-js.ts'
 import { drizzleSubject } from './subjects/drizzle.ts'
 
@@ -25,4 +28,17 @@ test('drizzle: its pool and the clients of it, also those from before, have some
   assert.equal(client.listenerCount('error'), 1)
   client.release()
   await pool.end()
+})
+
+test('drizzle: a program names its library once, and its handlers hold that typed transaction', async (t) => {
+  const { subject } = await openGround(t, drizzleSubject)
+  const { action } = createActions({ completion: subject.completion })
+  const typed = action({ name: 'typed', input: z.object({ n: z.number() }) }, async (ctx, { n }) => {
+    const tx = await ctx.completionTx()
+    // @ts-expect-error Drizzle's query is not that of pg
+    assert.equal(tx.query('select 1'), undefined)
+    await tx.transaction(async (inner) => inner.execute('select 1'))
+    return n
+  })
+  assert.equal(typed.name, 'typed')
 })
