@@ -17,6 +17,7 @@ import { createTraffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import { demandLoopback, hostRule } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
+import { createAnswerBytes } from './http/answer-bytes.ts'
 import { createRequestDesk } from './http/handle-request.ts'
 import type { RequestDesk } from './http/handle-request.ts'
 import { createBodyReader } from './http/read-body.ts'
@@ -121,8 +122,10 @@ export function createBroker(options: BrokerOptions): Broker {
 
   function assemble(database: Database, connections: number): Running {
     const hints = createHints(database, (state, reason) => logger.info('hints of other processes', { state, reason }))
+    const answers = createAnswerBytes()
     const traffic = createTraffic({
       database,
+      demandRoom: () => answers.demandRoom(),
       connections: Math.max(1, connections - KEPT_FOR_OTHERS),
       onCommitted: (hint) => hints.tell(hint),
       onFault: (what, error) => logger.error(what, { message: messageOf(error) }),
@@ -141,10 +144,16 @@ export function createBroker(options: BrokerOptions): Broker {
       traffic,
       runs,
       health: createHealthCheck(database, traffic.admission),
-      metrics: createMetrics({ traffic, bodyBytes: () => bodies.bytes, pool: database.pool }),
+      metrics: createMetrics({
+        traffic,
+        bodyBytes: () => bodies.bytes,
+        answerBytes: () => answers.bytes,
+        pool: database.pool,
+      }),
       logger,
       version: packageVersion(),
       defaultMode: options.defaultSubscriptionMode ?? 'new',
+      answers,
       hosts: hostRule(host, options.hostNames ?? []),
       requireLease: options.requireLease ?? false,
     }

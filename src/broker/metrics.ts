@@ -10,6 +10,7 @@ interface RouteCount {
 export interface Gauges {
   readonly traffic: Traffic
   readonly bodyBytes: () => number
+  readonly answerBytes: () => number
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
 }
 
@@ -33,6 +34,7 @@ export function createMetrics(gauges: Gauges): Metrics {
       ['lockstep_calls_running', 'gauge', 'Calls in flight to PostgreSQL.', traffic.admission.running],
       ['lockstep_calls_waiting', 'gauge', 'Calls before the gate to the pool.', traffic.admission.waiting],
       ['lockstep_body_bytes', 'gauge', 'Request bodies being read, in bytes.', gauges.bodyBytes()],
+      ['lockstep_answer_bytes', 'gauge', 'Answers that clients have not read yet, in bytes.', gauges.answerBytes()],
       ['lockstep_pool_connections', 'gauge', 'Connections of the pool.', pool.totalCount],
       ['lockstep_pool_idle_connections', 'gauge', 'Connections of the pool that are idle.', pool.idleCount],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', rss],

@@ -4,6 +4,7 @@ import type { RunTraffic } from '../traffic/run-traffic.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { HostRule } from './config.ts'
 import type { HealthCheck } from './health-check.ts'
+import type { AnswerBytes } from './http/answer-bytes.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -17,6 +18,8 @@ export interface BrokerParts {
   readonly version: string
   /** Where a group that names no mode begins. */
   readonly defaultMode: 'all' | 'new'
+  /** Answers that are not read yet. */
+  readonly answers: AnswerBytes
   /** By which names it is called, and which pages are its own. */
   readonly hosts: HostRule
   /** Refuse acks without a lease on every queue. */

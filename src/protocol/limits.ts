@@ -13,6 +13,8 @@ export const LIMITS = {
   bodyBytes: 64 * 1024 * 1024,
   /** Bodies being read at one time, all requests together. */
   inFlightBodyBytes: 64 * 1024 * 1024,
+  /** Answers that clients have not read yet; past it pops lease nothing. */
+  inFlightAnswerBytes: 128 * 1024 * 1024,
   headerBytes: 16_384,
   jsonDepth: 512,
   payloadBytes: 64 * 1024 * 1024,

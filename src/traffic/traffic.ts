@@ -36,6 +36,8 @@ export interface TrafficOptions {
   readonly callsPerVerb?: number
   /** Told after something was committed that pops of this queue in other processes may be waiting for; as a hint's text. */
   readonly onCommitted?: (hint: string) => void
+  /** Throws when nothing more may be leased now. */
+  readonly demandRoom?: () => void
   /** Told of a fault that no caller hears of. */
   readonly onFault?: (what: string, error: unknown) => void
 }
@@ -74,7 +76,7 @@ const STAGED_LOCK_MS = 250
 const CALLS_PER_VERB = 2
 
 export function createTraffic(options: TrafficOptions): Traffic {
-  const { database, onFault = () => {}, onCommitted = () => {} } = options
+  const { database, onFault = () => {}, onCommitted = () => {}, demandRoom = () => {} } = options
   const calls = options.callsPerVerb ?? CALLS_PER_VERB
   const most = Math.max(calls, Math.floor(options.connections / 2))
   const admission = createAdmission(options.connections, LIMITS.waitingCalls)
@@ -88,7 +90,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
   async function look(wish: PopWish, leaseIds: readonly string[], waitStaged: boolean): Promise<PopOutcome> {
     const floor = wish.partition === null ? floors.take(wish.queue, wish.group) : null
     const request = { ...wish, leaseIds, floor, waitStaged }
-    const outcome = await admission.enter(RANK.pop, () => (waitStaged ? lookStaged(request) : pop(database, request)))
+    const outcome = await admission.enter(RANK.pop, async () => {
+      demandRoom()
+      return waitStaged ? lookStaged(request) : pop(database, request)
+    })
     if (wish.partition === null) floors.put(wish.queue, wish.group, outcome.floor)
     for (const messages of outcome.answers) {
       const first = messages[0]

@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { BrokerParts } from '../parts.ts'
+import type { AnswerBytes } from './answer-bytes.ts'
 import { guard } from './guard.ts'
 import { compileRoutes } from './match-route.ts'
 import type { BodyReader } from './read-body.ts'
@@ -21,6 +22,9 @@ export interface RequestDesk {
 }
 
 const EMPTY = Buffer.alloc(0)
+/** A large answer is given a minute and a second per this many bytes; who reads slower is cut off. */
+const SLOW_READER_BYTES = 64 * 1024
+const SLOW_READER_MS = 60_000
 /** After a body was refused half-read: time for the client to hear the answer before the connection is cut. */
 const LINGER_MS = 1_000
 const TOLD_PER_SECOND = 20
@@ -71,7 +75,7 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
         response.on('close', () => response.writableFinished || undelivered())
       }
       if (draining) response.setHeader('connection', 'close')
-      respond(response, given, requestId)
+      occupy(response, respond(response, given, requestId), parts.answers)
       parts.metrics.count(label, given.status, (performance.now() - startedAt) / 1000)
     }
 
@@ -194,3 +198,16 @@ const wrongMethod = (methods: readonly string[]): Answer => ({
   body: JSON.stringify({ code: 'method_not_allowed', error: `this path takes ${methods.join(', ')}` }),
   headers: ['allow', methods.join(', ')],
 })
+
+/** Counts the answer until it is read or its connection has ended. */
+function occupy(response: ServerResponse, bytes: number, answers: AnswerBytes): void {
+  if (bytes === 0) return
+  answers.add(bytes)
+  const lapse = (): void => void response.destroy()
+  const timer =
+    bytes < SLOW_READER_BYTES ? null : setTimeout(lapse, SLOW_READER_MS + (bytes / SLOW_READER_BYTES) * 1000)
+  response.on('close', () => {
+    if (timer) clearTimeout(timer)
+    answers.remove(bytes)
+  })
+}

@@ -3,6 +3,7 @@
 import { matchingQueues } from '../../operations/matching-queues.ts'
 import { pop } from '../../operations/pop.ts'
 import { readFields, root } from '../../protocol/check.ts'
+import { LIMITS } from '../../protocol/limits.ts'
 import type { Delivery } from '../../protocol/message.ts'
 import { mintId } from '../../protocol/mint-id.ts'
 import { decodePop, DISCOVERY_QUERY, POP_QUERY } from '../../protocol/pop-request.ts'
@@ -35,9 +36,10 @@ async function popEach(call: Call, wish: PopWish, queues: readonly string[]): Pr
   const leaseId = mintId()
   const messages: Delivery[] = []
   let partitions = 0
+  let characters = 0
   for (const queue of queues) {
     const batch = wish.batch - messages.length
-    if (batch <= 0 || partitions >= wish.partitions) break
+    if (batch <= 0 || partitions >= wish.partitions || characters >= LIMITS.popBytes) break
     const found = await popOne(
       call,
       { ...wish, queue, batch, partitions: wish.partitions - partitions },
@@ -49,21 +51,19 @@ async function popEach(call: Call, wish: PopWish, queues: readonly string[]): Pr
     })
     if (found === null) break
     partitions += new Set(found.map((message) => message.partitionId)).size
+    for (const { payload } of found) characters += payload.length
     messages.push(...found)
   }
   return messages
 }
 
 async function popOne(call: Call, wish: PopWish, leaseId: string): Promise<readonly Delivery[]> {
-  const outcome = await call.parts.traffic.admission.enter(RANK.pop, () =>
-    pop(call.parts.database, {
-      ...wish,
-      leaseSeconds: wish.leaseSeconds ?? LEASE_SECONDS,
-      leaseIds: [leaseId],
-      floor: null,
-      waitStaged: false,
-    }),
-  )
+  const { answers, database, traffic } = call.parts
+  const leaseSeconds = wish.leaseSeconds ?? LEASE_SECONDS
+  const outcome = await traffic.admission.enter(RANK.pop, async () => {
+    answers.demandRoom()
+    return pop(database, { ...wish, leaseSeconds, leaseIds: [leaseId], floor: null, waitStaged: false })
+  })
   return outcome.answers[0] ?? []
 }
 

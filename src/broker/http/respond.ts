@@ -6,18 +6,20 @@ import type { Answer } from './route.ts'
 
 const RETRY_AFTER_SECONDS = '1'
 
-export function respond(response: ServerResponse, answer: Answer, requestId: string): void {
+/** The bytes of the body. */
+export function respond(response: ServerResponse, answer: Answer, requestId: string): number {
   const { body, headers } = answer
   if (body === null) {
     response.writeHead(answer.status, ['x-request-id', requestId, ...(headers ?? [])])
     response.end()
-    return
+    return 0
   }
+  const bytes = Buffer.byteLength(body)
   const head = [
     'content-type',
     answer.type ?? 'application/json',
     'content-length',
-    String(Buffer.byteLength(body)),
+    String(bytes),
     'x-content-type-options',
     'nosniff',
     'cache-control',
@@ -28,6 +30,7 @@ export function respond(response: ServerResponse, answer: Answer, requestId: str
   if (headers) head.push(...headers)
   response.writeHead(answer.status, head)
   response.end(body)
+  return bytes
 }
 
 /** An error of any kind as the fault to tell. */
