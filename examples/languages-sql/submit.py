@@ -1,5 +1,7 @@
 """Python: an order and its workflow in one transaction of psycopg's own. Needs: pip install "psycopg[binary]"."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys

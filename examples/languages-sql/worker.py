@@ -1,6 +1,8 @@
 """A worker in Python over HTTP, with nothing but the standard library: claims tasks by the names of its actions, keeps them
 alive while it works, completes or fails them. What a lapsed lease reports changes nothing, and the answer says so."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal

@@ -1,5 +1,5 @@
 // The package as npm would publish it, unpacked in a folder of its own: every file it needs is in it (the SQL too), the client
-// migrates, pushes and pops, the command answers, and no test or source of ours came along.
+// migrates, pushes and pops, the testing kit makes a database, the command answers, and no test or source of ours came along.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -17,6 +17,7 @@ const PROGRAM = `
 import { Lockstep, LockstepError, queue } from 'lockstep'
 import { createBroker } from 'lockstep/broker'
 import { Lockstep as Edge } from 'lockstep/http'
+import { createTestEnvironment } from 'lockstep/testing'
 const direct = new Lockstep({ connectionString: process.env.DATABASE_URL })
 await direct.migrate()
 const broker = createBroker({ connectionString: process.env.DATABASE_URL, port: 0 })
@@ -28,6 +29,10 @@ console.log(message.data, (await direct.ack(message)).success, new LockstepError
 await edge.close()
 await direct.close()
 await broker.stop()
+const env = await createTestEnvironment()
+await env.drain()
+await env.close()
+console.log(new URL(env.connectionString).pathname.startsWith('/lockstep_test_program_'))
 `
 
 test('what npm publishes is whole and works', async (t) => {
@@ -49,7 +54,7 @@ test('what npm publishes is whole and works', async (t) => {
   writeFileSync(join(folder.path, 'program.js'), PROGRAM)
   const env = { ...process.env, DATABASE_URL: connectionString }
   const program = await run(process.execPath, ['program.js'], { cwd: folder.path, env })
-  assert.equal(program.stdout, 'pushed by HTTP true true\n')
+  assert.equal(program.stdout, 'pushed by HTTP true true\ntrue\n')
   const command = await run(process.execPath, [join(unpacked, 'dist', 'cli', 'main.js'), 'queue', 'list', '--json'], {
     cwd: folder.path,
     env,
