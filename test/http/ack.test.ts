@@ -324,7 +324,12 @@ test('extend moves a live lease and never brings a lapsed one back', async (t) =
   assert.equal(json.lease_expires_at, json.newExpiresAt)
   const shorter = await post(`/api/v1/lease/${batch.leaseId}/extend`, {})
   assert.equal(shorter.json.newExpiresAt, json.newExpiresAt)
-  for (const body of ['', '{"seconds":"x"}', '[]', '{"seconds":null}', 'nonsense']) {
+  for (const seconds of [0, -1, 0.5, 1.5, 604_801, 1e300, '60', true, {}]) {
+    const refused = await post(`/api/v1/lease/${batch.leaseId}/extend`, { seconds })
+    assert.equal(refused.status, 400, String(seconds))
+    assert.match(refused.json.error, /^seconds must be an integer from 1 to 604800/)
+  }
+  for (const body of ['', '[]', '{"seconds":null}', 'nonsense']) {
     const odd = await post(`/api/v1/lease/${batch.leaseId}/extend`, body)
     assert.deepEqual([odd.status, odd.json.renewed], [200, 1], body)
   }

@@ -2,7 +2,7 @@
 // work begins is forgotten with it, and its parked pops look again at once.
 import { deleteGroup } from '../../operations/delete-group.ts'
 import { seekGroup } from '../../operations/seek-group.ts'
-import { boolean, booleanText, optional, readFields, root } from '../../protocol/check.ts'
+import { boolean, booleanText, optional, readFields, refuse, root } from '../../protocol/check.ts'
 import type { SeekTarget } from '../../protocol/group-info.ts'
 import { groupName, partitionName, queueName } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
@@ -73,6 +73,7 @@ async function seek(call: Call): Promise<Answer> {
 function target(call: Call): SeekTarget | null {
   if (call.body.length === 0) return 'end'
   const { timestamp, toEnd } = readFields(SEEK_BODY, recordOf(sliced(bodyText(call.body), {}).envelope, root()), root())
+  if (toEnd && timestamp !== null) refuse(root(), 'toEnd', 'false or absent beside a timestamp')
   if (toEnd) return 'end'
   return timestamp === null ? null : { timestamp }
 }

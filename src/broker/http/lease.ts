@@ -1,11 +1,13 @@
 // POST /lease/:leaseId/extend: moves a live lease's end forward; a lapsed one stays lapsed. Always 200.
 import { LIMITS } from '../../protocol/limits.ts'
 import { leaseIdText } from '../../protocol/names.ts'
-import { root } from '../../protocol/check.ts'
+import { integer, isRecord, optional, readFields, root } from '../../protocol/check.ts'
 import { sliced } from '../../protocol/request-body.ts'
 import { bodyText } from './read-body.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
+
+const EXTEND_BODY = { seconds: optional(integer(1, LIMITS.leaseSeconds), LIMITS.extendSecondsDefault) } as const
 
 async function extend(call: Call): Promise<Answer> {
   const leaseId = leaseIdText.read(call.params['leaseId'], root(), 'leaseId')
@@ -22,20 +24,15 @@ async function extend(call: Call): Promise<Answer> {
   )
 }
 
-/** Missing or malformed is the default: the wire says so, and a renew must not fail for its shape. */
+/** Missing or a body that is no JSON object is the default: the wire says so. A number that cannot be meant is refused. */
 function secondsOf(call: Call): number {
-  let seconds: unknown = null
+  let envelope: unknown = null
   try {
-    const { envelope } = sliced(bodyText(call.body), {})
-    seconds =
-      typeof envelope === 'object' && envelope !== null && Object.hasOwn(envelope, 'seconds')
-        ? Reflect.get(envelope, 'seconds')
-        : null
+    ;({ envelope } = sliced(bodyText(call.body), {}))
   } catch {
-    seconds = null
+    envelope = null
   }
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return LIMITS.extendSecondsDefault
-  return Math.min(Math.max(1, Math.floor(seconds)), LIMITS.leaseSeconds)
+  return isRecord(envelope) ? readFields(EXTEND_BODY, envelope, root()).seconds : LIMITS.extendSecondsDefault
 }
 
 export const leaseRoutes: readonly Route[] = [
@@ -46,9 +43,10 @@ export const leaseRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Extends every live lease of this id to at least \`seconds\` from now (default ${LIMITS.extendSecondsDefault}, at most ${LIMITS.leaseSeconds}).`,
-    body: '{"seconds": 60}',
+    body: EXTEND_BODY,
     answers: {
       200: '{"leaseId":"…","success":true,"renewed":1,"newExpiresAt":"…","expiresAt":"…","lease_expires_at":"…"}',
+      400: '`seconds` is no whole number in its bounds; the lease stays as it was.',
     },
     handle: extend,
   },
