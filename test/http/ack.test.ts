@@ -326,7 +326,7 @@ test('extend moves a live lease and never brings a lapsed one back', async (t) =
   assert.equal(shorter.json.newExpiresAt, json.newExpiresAt)
   for (const seconds of [0, -1, 0.5, 1.5, 604_801, 1e300, '60', true, {}]) {
     const refused = await post(`/api/v1/lease/${batch.leaseId}/extend`, { seconds })
-    assert.equal(refused.status, 400, String(seconds))
+    assert.equal(refused.status, 400, JSON.stringify(seconds))
     assert.match(refused.json.error, /^seconds must be an integer from 1 to 604800/)
   }
   for (const body of ['', '[]', '{"seconds":null}', 'nonsense']) {
