@@ -15,7 +15,13 @@ import { checkFacts } from './check-facts.ts'
 
 const output = createOutput(false)
 
+const USAGE = 'npm start -- [--once] [--port N] [--data DIR]'
+
 async function main(): Promise<void> {
+  if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+    output.result(null, () => `usage: ${USAGE}`)
+    return
+  }
   const { once, port, home } = readWords(process.argv.slice(2))
   const stopping = watchInterrupt()
 
@@ -43,7 +49,10 @@ async function main(): Promise<void> {
       [
         `The broker is up: ${output.styled('bold', running.address)}`,
         '  node dist/cli/main.js queue list',
-        '  node dist/cli/main.js queue pop order-shipped --group me',
+        `  node dist/cli/main.js queue push hello '{"to":"world"}'`,
+        '  node dist/cli/main.js queue pop hello',
+        'The connection string of its PostgreSQL, for your own programs:',
+        '  export DATABASE_URL="$(node dist/cli/main.js url --password)"',
         'Ctrl-C stops it.',
       ].join('\n'),
     )
@@ -51,6 +60,7 @@ async function main(): Promise<void> {
     output.progress('stopping the broker, then PostgreSQL')
   } finally {
     await running.stop()
+    output.progress('stopped')
   }
 }
 
@@ -67,10 +77,7 @@ function readWords(words: readonly string[]): { once: boolean; port: number | nu
     return { once: values.once === true, port, home: values.data ?? join(packageRoot(), '.lockstep') }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(
-      error instanceof Error ? error.message : 'The arguments cannot be read.',
-      'npm start -- [--once] [--port N] [--data DIR]',
-    )
+    throw new UsageError(error instanceof Error ? error.message : 'The arguments cannot be read.', USAGE)
   }
 }
 

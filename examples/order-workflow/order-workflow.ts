@@ -15,6 +15,8 @@ export interface OrderEvent {
 }
 
 export interface Move {
+  /** The namespace of the orders' state. */
+  readonly orders: string
   readonly from: OrderStatus
   readonly to: OrderStatus
   /** The queue whose events cause this move, and the group that does it. */
@@ -24,21 +26,28 @@ export interface Move {
   readonly next: string
 }
 
-export const SHIP: Move = { queue: 'order-events', group: 'workflow', from: 'paid', to: 'shipping', next: 'shipping' }
-export const DELIVER: Move = {
-  queue: 'shipping',
-  group: 'courier',
-  from: 'shipping',
-  to: 'shipped',
-  next: 'order-shipped',
+/** One order workflow, under names of its own. */
+export interface Workflow {
+  readonly ship: Move
+  readonly deliver: Move
+}
+
+/** `prefix` keeps its names apart from those of everybody else in the database. */
+export function workflowNamed(prefix: string): Workflow {
+  const [events, shipping, shipped] = [`${prefix}-order-events`, `${prefix}-shipping`, `${prefix}-order-shipped`]
+  const orders = `${prefix}-orders`
+  return {
+    ship: { orders, queue: events, group: `${prefix}-workflow`, from: 'paid', to: 'shipping', next: shipping },
+    deliver: { orders, queue: shipping, group: `${prefix}-courier`, from: 'shipping', to: 'shipped', next: shipped },
+  }
 }
 
 /** The state and its first event begin together; an order that is known already stays as it is. */
-export async function placeOrder(lockstep: Lockstep, orderId: string): Promise<CommitResult> {
+export async function placeOrder(lockstep: Lockstep, { ship }: Workflow, orderId: string): Promise<CommitResult> {
   return await lockstep
     .transaction()
-    .kv.putIfAbsent('orders', orderId, { status: 'paid' } satisfies Order, { ttl: '30d', required: true })
-    .queue(SHIP.queue)
+    .kv.putIfAbsent(ship.orders, orderId, { status: 'paid' } satisfies Order, { ttl: '30d', required: true })
+    .queue(ship.queue)
     .partition(orderId)
     .push({ transactionId: `paid-${orderId}`, data: { orderId } satisfies OrderEvent })
     .commit()
@@ -50,7 +59,7 @@ export type Outcome = 'moved' | 'settled' | 'lost'
 /** Handles one event. */
 export async function moveOrder(lockstep: Lockstep, message: Message<OrderEvent>, move: Move): Promise<Outcome> {
   const { orderId } = message.data
-  const order = await lockstep.kv.get<Order>('orders', orderId)
+  const order = await lockstep.kv.get<Order>(move.orders, orderId)
   if (!order.found || order.value.status !== move.from) {
     await lockstep.ack(message, 'completed')
     return 'settled'
@@ -74,7 +83,7 @@ export async function commitMove(
   return await lockstep
     .transaction()
     .ack(message, 'completed')
-    .kv.put('orders', orderId, { status: move.to } satisfies Order, { ttl: '30d', expect: version, required: true })
+    .kv.put(move.orders, orderId, { status: move.to } satisfies Order, { ttl: '30d', expect: version, required: true })
     .queue(move.next)
     .partition(orderId)
     .push({ transactionId: `${move.to}-${orderId}`, data: { orderId } satisfies OrderEvent })

@@ -30,6 +30,7 @@ import { schedulePreview } from './commands/schedule-preview.ts'
 import { schedulePut } from './commands/schedule-put.ts'
 import { scheduleTrigger } from './commands/schedule-trigger.ts'
 import { serve } from './commands/serve.ts'
+import { url } from './commands/url.ts'
 import { workerCommand } from './commands/worker.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   workerCommand,
   migrateCommand,
   doctor,
+  url,
   queueList,
   queueShow,
   queuePush,

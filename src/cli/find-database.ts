@@ -1,5 +1,5 @@
 // Finds the connection string of a command: a file, the environment, or the embedded server that `lockstep dev` runs in this
-// folder. Never an argument, and never printed; what was missing is answered with the lines to type.
+// folder. Never an argument; what was missing is answered with the lines to type.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -27,6 +27,7 @@ describe('a command line that cannot be run ends with 2 and says what would be r
     ['queue pop orders --ack --keep', /give one of them/],
     ['queue push orders hello', /payload is not JSON.*'"hello"'/s],
     ['queue push orders', /payload is empty/],
+    ['kv put orders o-1 1 --ttl 3y', /--ttl must be a whole number above zero with a unit/],
     ['kv put orders o-1 1', /one of --ttl and --forever/],
     ['kv put orders o-1 1 --ttl 30d --forever', /one of --ttl and --forever/],
     ['migrate --print --status', /--print stands alone/],
@@ -51,6 +52,13 @@ describe('a command line that cannot be run ends with 2 and says what would be r
 })
 
 describe('secrets', () => {
+  it('url prints the connection string, and its password only when asked', async () => {
+    const env = { DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/app' }
+    const plain = await run(['url'], { env })
+    assert.deepEqual([plain.status, plain.out.trim()], [0, 'postgres://app:***@127.0.0.1:1/app'])
+    assert.equal((await run(['url', '--password'], { env })).out.trim(), env.DATABASE_URL)
+  })
+
   it('a connection string on the command line is refused and not repeated', async () => {
     const ended = await run(['migrate', 'postgres://app:hunter2@127.0.0.1/app'])
     assert.equal(ended.status, 2)
@@ -107,4 +115,10 @@ describe('help', () => {
   it('has no colours in a pipe', async () => {
     assert.ok(!(await run(['--help'])).out.includes('\u001B'))
   })
+})
+
+it('`help queue push` is `queue push --help`', async () => {
+  const [asked, known] = [await run(['help', 'queue', 'push']), await run(['queue', 'push', '--help'])]
+  assert.deepEqual([asked.status, asked.out], [0, known.out])
+  assert.equal((await run(['help'])).out, (await run(['--help'])).out)
 })

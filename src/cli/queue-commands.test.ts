@@ -31,6 +31,21 @@ describe('queue list, show and delete', () => {
     assert.match(String(fault(unknown).message), /no queue ordres; did you mean orders\?/)
   })
 
+  it('pop and seek of a mistyped queue name the one that was meant and make none', async (t) => {
+    const lockstep = await lockstepOn(t)
+    await lockstep('queue', 'push', 'orders', '1')
+    for (const words of [
+      ['queue', 'pop', 'ordres'],
+      ['group', 'seek', 'ordres', 'g', '--to', 'start'],
+    ]) {
+      const ended = await lockstep(...words)
+      assert.equal(ended.status, 1)
+      assert.match(ended.err, /no queue ordres; did you mean orders\?/)
+    }
+    assert.equal((await lockstep('queue', 'push', '', '1')).status, 2)
+    assert.doesNotMatch((await lockstep('queue', 'list')).out, /ordres/)
+  })
+
   it('delete only what was said yes to', async (t) => {
     const lockstep = await lockstepOn(t)
     await lockstep('queue', 'push', 'orders', '1')

@@ -10,7 +10,9 @@ import { findCommand, parseArguments } from './parse-arguments.ts'
 import { watchInterrupt } from './watch-interrupt.ts'
 import { helpOfAll, helpOfOne } from './write-help.ts'
 
-export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+export async function runCommand(given: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  // `lockstep help queue push` is another way to say `lockstep queue push --help`.
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given
   const output = createOutput(words.includes('--json'))
   const interruption = watchInterrupt()
   try {

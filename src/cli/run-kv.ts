@@ -5,6 +5,7 @@ import { kv } from '../operations/kv.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { decodeKv } from '../protocol/kv-request.ts'
 import type { KvResult } from '../protocol/kv.ts'
+import { UsageError } from './usage-error.ts'
 import { writeJson } from './write-json.ts'
 
 /** The results that answer an `Op`: several operations share one shape. */
@@ -14,12 +15,27 @@ type Answered<Op, Result = KvResult> = Result extends { readonly op: infer Ops }
     : never
   : never
 
+/** A fault of the request is one of the command line here: told by the name of the argument, not by a place in a body. */
+function decoded(operation: Readonly<Record<string, unknown>>): ReturnType<typeof decodeKv> {
+  try {
+    return decodeKv({ text: writeJson({ operations: [operation] }), broken: null })
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error
+    const told = error.message
+      .replace(/^bad body: /, '')
+      .replace(/operations\[0\]\.(\w+)/g, (_, field: string) => WORDS[field] ?? field)
+    throw new UsageError(`${told}.`)
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = { ns: 'the namespace', ttlSeconds: '--ttl' }
+
 /** `operation` as on the wire. The answer is that of the same `op`. */
 export async function runKv<const Op extends KvResult['op']>(
   db: Executor,
   operation: Readonly<Record<string, unknown>> & { readonly op: Op },
 ): Promise<Answered<Op>> {
-  const { operations } = decodeKv({ text: writeJson({ operations: [operation] }), broken: null })
+  const { operations } = decoded(operation)
   const [answer] = await kv(db, [operations])
   const result = answer?.ok === true ? answer.results[0] : undefined
   if (result === undefined || !isOf(result, operation.op)) {

@@ -33,7 +33,7 @@ it('every fact holds through the broker', async (t) => {
 })
 
 it('every fact holds straight to PostgreSQL', async (t) => {
-  const { connectionString } = await createTestDatabase(t)
+  const { connectionString, connect } = await createTestDatabase(t)
   const lockstep = new Lockstep({ connectionString })
   const facts: string[] = []
   try {
@@ -42,6 +42,8 @@ it('every fact holds straight to PostgreSQL', async (t) => {
     await lockstep.close()
   }
   assert.equal(facts.length, FACTS)
+  const left = await (await connect()).query('select name from lockstep.list_queues()')
+  assert.deepEqual(left.rows, [], 'it leaves nothing behind')
 })
 
 interface Ended {

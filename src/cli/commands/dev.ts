@@ -38,7 +38,8 @@ export const dev: Command = {
         [
           `The broker listens on ${output.styled('bold', address)}`,
           `PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, user postgres, database lockstep;`,
-          `its password is in ${postgres.passwordFile}`,
+          `its password is in ${postgres.passwordFile}; for programs:`,
+          '  export DATABASE_URL="$(lockstep url --password)"',
           '',
           'In another terminal, in this folder:',
           `  lockstep queue push hello '{"to":"world"}'`,

@@ -4,6 +4,7 @@
 import { seekGroup } from '../../operations/seek-group.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
+import { demandQueue } from '../demand-queue.ts'
 import { noSuchQueue } from '../no-such-queue.ts'
 import { readInstant } from '../read-instant.ts'
 import { UsageError } from '../usage-error.ts'
@@ -32,6 +33,7 @@ export const groupSeek: Command = {
       throw new UsageError('--to is needed: where to.', `lockstep group seek ${queue} ${group} --to start`)
     const to = place === 'start' || place === 'end' ? place : { timestamp: readInstant(place, '--to') }
     return await withDatabase(call, async (database) => {
+      await demandQueue(database, queue)
       const moved = await seekGroup(database, { group, queue, to, partition })
       if (moved === null && partition === null) throw await noSuchQueue(database, queue)
       if (moved === null)

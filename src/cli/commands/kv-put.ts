@@ -9,6 +9,14 @@ import { runKv } from '../run-kv.ts'
 import { UsageError } from '../usage-error.ts'
 import { rawJson } from '../write-json.ts'
 
+function secondsOf(ttl: string): number {
+  try {
+    return durationSeconds(ttl, '--ttl')
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : 'The time cannot be read'}.`, '--ttl 30d')
+  }
+}
+
 export const kvPut: Command = {
   name: 'kv put',
   summary: 'Write a value.',
@@ -38,7 +46,7 @@ export const kvPut: Command = {
         `lockstep kv put ${ns} ${key} … --ttl 30d`,
       )
     }
-    const life = ttl === null ? { forever: true } : { ttlSeconds: durationSeconds(ttl, '--ttl') }
+    const life = ttl === null ? { forever: true } : { ttlSeconds: secondsOf(ttl) }
     const value = readJson(await argumentOrInput(call.argument('value'), 'value'), 'value')
     return await withDatabase(call, async (database) => {
       const result = await runKv(database, {

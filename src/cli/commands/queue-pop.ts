@@ -8,6 +8,7 @@ import { LIMITS } from '../../protocol/limits.ts'
 import { decodePop } from '../../protocol/pop-request.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
+import { demandQueue } from '../demand-queue.ts'
 import { showTable } from '../show-table.ts'
 import { UsageError } from '../usage-error.ts'
 import { rawJson } from '../write-json.ts'
@@ -55,6 +56,7 @@ export const queuePop: Command = {
       'all',
     )
     return await withDatabase(call, async (database) => {
+      await demandQueue(database, queue)
       const leaseId = mintId()
       let outcome = await pop(database, { ...wish, leaseIds: [leaseId], floor: null, waitStaged: false })
       // The first looks of a new group only give it its lanes.

@@ -38,6 +38,7 @@ export const queuePush: Command = {
     const [queue, lines] = [call.argument('queue'), call.flag('lines')]
     const [partition, transactionId] = [call.text('partition'), call.text('id')]
     if (lines && transactionId !== null) throw new UsageError('--id names one message; --lines sends many.')
+    if (queue === '') throw new UsageError('A queue needs a name that is not empty.', "lockstep queue push orders '{}'")
     const input = await argumentOrInput(call.argument('payload'), 'payload')
     const payloads = lines
       ? input.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [readJson(line, `line ${index + 1}`)]))
