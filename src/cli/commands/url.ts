@@ -15,7 +15,7 @@ export const url: Command = {
     password: { kind: 'flag', meaning: 'Print it with its password: whoever reads the output has the database.' },
     ...DATABASE_OPTIONS,
   },
-  examples: ['lockstep url', 'export DATABASE_URL="$(lockstep url --password)"'],
+  examples: ['lockstep url', 'lockstep url --password'],
   async run(call) {
     const { connectionString, source } = findDatabase(call.text('database-file'), call.env, process.cwd())
     const shown = call.flag('password') ? connectionString : hidden(connectionString)
