@@ -57,7 +57,10 @@ export async function createTestDatabase(
     ended.abort()
   }
   async function dropOnce(): Promise<void> {
-    await administer((client) => client.query(`drop database if exists ${name} with (force)`))
+    await administer(async (client) => {
+      await endSessions(client, name)
+      await client.query(`drop database if exists ${name} with (force)`)
+    })
     await close()
   }
   const drop = (): Promise<void> => (dropping ??= dropOnce())
@@ -95,9 +98,17 @@ export async function administer<T>(work: (client: Client) => Promise<T>): Promi
 }
 
 async function disconnect(name: string): Promise<void> {
-  await administer((client) =>
-    client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]),
-  )
+  await administer((client) => endSessions(client, name))
+}
+
+/** Ends them and sees them gone, for a while: a drop that still meets one looks again only every 100 ms. */
+async function endSessions(client: Client, name: string): Promise<void> {
+  const statement = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1'
+  for (let looks = 0; looks < 50; looks++) {
+    const { rowCount } = await client.query(statement, [name])
+    if (rowCount === 0) return
+    await sleep(2)
+  }
 }
 
 let template: Promise<string> | null = null
