@@ -1,6 +1,7 @@
 // A TCP proxy that understands the framing of PostgreSQL's protocol and can cut a connection at a chosen message: before the
 // COMMIT leaves, after it left, before its tag or its end returns. Also one that goes silent. For tests only.
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
+import { resetSocket } from './reset-socket.ts'
 
 /**
  * before-commit: everything up to the COMMIT reaches the server. after-commit: the COMMIT too, and the server ends it, but no
@@ -85,7 +86,7 @@ export async function startProxy(
   through.port = String(port)
 
   const cutAll = (): void => {
-    for (const socket of sockets) socket.resetAndDestroy()
+    for (const socket of sockets) resetSocket(socket)
   }
   return {
     port,

@@ -17,7 +17,7 @@ interface Outcome {
 }
 
 /** In a process of its own: node:test runs nothing from within a test. */
-async function rounds(files: Readonly<Record<string, string>>, plan: readonly (readonly string[])[]): Promise<Outcome> {
+async function rounds(files: Readonly<Record<string, string>>, plan: readonly (readonly string[])[], fileTimeoutMs = 60_000): Promise<Outcome> {
   const folder = temporaryFolder('rounds')
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text)
@@ -29,7 +29,7 @@ async function rounds(files: Readonly<Record<string, string>>, plan: readonly (r
       const plan = ${JSON.stringify(plan.map((names) => names.map((name) => join(folder.path, name))))}
       const rounds = plan.map((files, n) => ({ label: 'round ' + n, files, url: async () => { urls.push('server ' + n); return 'server ' + n } }))
       let verdict, text = ''
-      for await (const chunk of Readable.from(runRounds(rounds, false, (given) => { verdict = given })).compose(new spec())) text += chunk
+      for await (const chunk of Readable.from(runRounds(rounds, false, (given) => { verdict = given }, ${fileTimeoutMs})).compose(new spec())) text += chunk
       console.log(JSON.stringify({ urls, text, verdict }))`
     const main = join(folder.path, 'main.mjs')
     writeFileSync(main, code)
@@ -52,6 +52,18 @@ const FILES = {
     import { test } from 'node:test'
     test('broken', (t) => { t.diagnostic('kept database: x1'); throw new Error('as planned') })`,
   'gone.test.mjs': 'process.exit(3)',
+  'hangs.test.mjs': `
+    import { test } from 'node:test'
+    test('quick', () => {})
+    test('outer', async (t) => {
+      await t.test('done', () => {})
+      await t.test('endless', () => new Promise((resolve) => setTimeout(resolve, 120_000)))
+    })
+    test('never begun', () => {})`,
+  'lingers.test.mjs': `
+    import { test } from 'node:test'
+    setInterval(() => {}, 1000)
+    test('quick', () => {})`,
 }
 
 test('the tests of all rounds are counted in one summary at the end, each round against its own server', async () => {
@@ -71,4 +83,11 @@ test('a failed test and a file that dies fail the run, also when a later round i
   assert.ok(verdict.failed.some((file) => file.endsWith('gone.test.mjs')))
   assert.deepEqual(verdict.kept, ['kept database: x1'])
   assert.match(text, /fail 2/)
+})
+
+test('a file that runs into its time limit is told with the test that hung', async () => {
+  const { text, verdict } = await rounds(FILES, [['good.test.mjs', 'hangs.test.mjs', 'lingers.test.mjs']], 5_000)
+  assert.equal(verdict.failed.length, 2)
+  assert.match(text, /hangs\.test\.mjs hung in: outer > endless\n/)
+  assert.match(text, /lingers\.test\.mjs hung while none of its tests ran/)
 })

@@ -1,6 +1,7 @@
 // Hands the files to node:test, round after round, each against its own server, and joins the rounds into one stream of
 // events with one summary at the end. It decides nothing about a test; it only counts and remembers what failed.
 import { run } from 'node:test'
+import { createRunningTests } from './running-tests.ts'
 
 export interface Round {
   readonly label: string
@@ -22,13 +23,20 @@ const SUMMARY = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([
 
 interface Event {
   readonly type: string
-  readonly data: { readonly message?: string; readonly file?: string | undefined; readonly nesting?: number }
+  readonly data: {
+    readonly name?: string
+    readonly message?: string
+    readonly file?: string | undefined
+    readonly nesting?: number
+    readonly details?: { readonly error?: unknown }
+  }
 }
 
 export async function* runRounds(
   rounds: readonly Round[],
   long: boolean,
   done: (verdict: Verdict) => void,
+  fileTimeoutMs: number = long ? LONG_FILE_TIMEOUT_MS : FILE_TIMEOUT_MS,
 ): AsyncGenerator<Event> {
   const failed = new Set<string>()
   const kept = new Set<string>()
@@ -39,8 +47,9 @@ export async function* runRounds(
     const stream = run({
       files: [...round.files],
       concurrency: 2,
-      timeout: long ? LONG_FILE_TIMEOUT_MS : FILE_TIMEOUT_MS,
+      timeout: fileTimeoutMs,
     })
+    const running = createRunningTests(round.files)
     for await (const event of stream) {
       const { type, data }: Event = event
       const [, name, amount] = (type === 'test:diagnostic' && SUMMARY.exec(data.message ?? '')) || []
@@ -52,6 +61,8 @@ export async function* runRounds(
       if (type === 'test:fail') failed.add(data.file ?? 'unknown')
       if (type === 'test:diagnostic' && data.message?.startsWith('kept database:') === true) kept.add(data.message)
       yield { type, data }
+      const hung = running.follow(type, data)
+      if (hung !== null) yield diagnostic(hung)
     }
     const seconds = ((performance.now() - started) / 1000).toFixed(0)
     yield diagnostic(`round ${round.label}: ${round.files.length} files in ${seconds} s`)
