@@ -1,9 +1,10 @@
-// Flattens steps into the parallel arrays of the SQL functions: request ids, key/value lines, acks, pushes, each line with
+// Flattens steps into the parallel arrays of the SQL functions: request ids, key/value lines, acks, pushes, timers, each line with
 // the number of its step (from 1) and its place in it. It sends nothing and judges nothing.
 import type { TransactionRequest } from '../protocol/transaction.ts'
 import { ackLine } from './ack-lines.ts'
 import { kvLines } from './kv-lines.ts'
 import { pushLines } from './push-lines.ts'
+import { timerLines } from './timer-lines.ts'
 
 type Column = readonly (string | null)[]
 
@@ -35,6 +36,7 @@ export function transactionLines(steps: readonly TransactionRequest[]): readonly
     pushes.map((push) => push.step),
     pushes.map((push) => push.pos),
     ...pushLines(pushes.map((push) => push.item)),
+    ...timerLines(steps.map((step) => step.timers)),
   ]
 }
 
@@ -75,4 +77,15 @@ export const TRANSACTION_CASTS = [
   'text[]',
   'text[]',
   'uuid[]',
+  'int[]',
+  'int[]',
+  'text[]',
+  'text[]',
+  'text[]',
+  'text[]',
+  'text[]',
+  'text[]',
+  'bigint[]',
+  'uuid[]',
+  'text[]',
 ] as const

@@ -1,4 +1,4 @@
-// Transaction: steps of key/value operations, acks and pushes, each committed whole or not at all. Independent steps of
+// Transaction: steps of key/value operations, acks, pushes and timers, each committed whole or not at all. Independent steps of
 // several requests may share one call and one commit; each is judged by itself.
 import type { Executor } from '../db/executor.ts'
 import { LockstepError } from '../protocol/errors.ts'

@@ -145,7 +145,7 @@ test('every way a transaction can be lost is JSON with its reason', () => {
     { success: false, reason: 'request_conflict', error: 'e' },
   ]
   for (const loss of losses) {
-    const answer: unknown = JSON.parse(encodeTransaction('id', operations, loss))
+    const answer: unknown = JSON.parse(encodeTransaction('id', { operations, timers: [] }, loss))
     const { success, reason, error, transactionId, results } = Object(answer)
     assert.deepEqual(
       { success, reason, error, transactionId, results },

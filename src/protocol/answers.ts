@@ -5,6 +5,8 @@ import type { KvAnswer, KvResult, KvRow } from './kv.ts'
 import type { AckResult, Delivery, PushResult } from './message.ts'
 import type { PushRequest } from './push-request.ts'
 import type { SubmittedRun } from './run.ts'
+import { timerResult } from './timer-answers.ts'
+import type { TimerOperation } from './timer.ts'
 import type { StepOperation, TransactionResult } from './transaction.ts'
 
 const quote = (text: string): string => JSON.stringify(text)
@@ -122,10 +124,10 @@ function kvRow(row: KvRow): string {
   return `"key":${quote(row.key)},${value}"version":${row.version},"expiresAt":${quoteOrNull(row.expiresAt)},"updatedAt":${quote(row.updatedAt)}`
 }
 
-/** The answer of a transaction; results share one flat index: pushed items and acks in order, then kv, then runs. */
+/** The answer of a transaction; results share one flat index: pushed items and acks in order, then kv, then timers, then runs. */
 export function encodeTransaction(
   transactionId: string,
-  operations: readonly StepOperation[],
+  { operations, timers }: { readonly operations: readonly StepOperation[]; readonly timers: readonly TimerOperation[] },
   result: TransactionResult,
   runs: readonly SubmittedRun[] = [],
 ): string {
@@ -153,7 +155,13 @@ export function encodeTransaction(
   for (const [index, outcome] of result.kv.entries()) {
     parts.push(`{"index":${flat + index},"type":"kv","opIndex":${index},${kvResult(outcome)}}`)
   }
-  const submitted = flat + result.kv.length
+  const timed = flat + result.kv.length
+  for (const [index, outcome] of result.timers.entries()) {
+    const operation = timers[index]
+    if (operation === undefined) continue
+    parts.push(`{"index":${timed + index},"type":"timer","opIndex":${index},${timerResult(operation, outcome)}}`)
+  }
+  const submitted = timed + result.timers.length
   for (const [index, run] of runs.entries()) {
     parts.push(
       `{"index":${submitted + index},"type":"run","success":true,"runId":"${run.runId}","created":${run.created}}`,

@@ -38,6 +38,24 @@ export const ERRORS = {
     sqlstate: 'LS403',
     meaning: 'One key is written twice in one call.',
   },
+  timers_bad_request: {
+    status: 400,
+    retry: 'never',
+    sqlstate: 'LS430',
+    meaning: 'A timer operation has a wrong shape; reason says which part.',
+  },
+  timer_horizon_exceeded: {
+    status: 403,
+    retry: 'never',
+    sqlstate: 'LS431',
+    meaning: 'A timer was to fire later than 90 days from now.',
+  },
+  locks_bad_request: {
+    status: 400,
+    retry: 'never',
+    sqlstate: 'LS432',
+    meaning: 'A lock operation has a wrong shape; reason says which part.',
+  },
   not_available: {
     status: 400,
     retry: 'never',

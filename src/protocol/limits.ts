@@ -54,6 +54,18 @@ export const LIMITS = {
   kvPrefixLimitDefault: 100,
   ttlSeconds: 3_155_760_000,
 
+  timerOperations: 256,
+  timerKeyBytes: 512,
+  timerPayloadBytes: 1_048_576,
+  /** A timer fires within this time. */
+  timerHorizonMs: 7_776_000_000,
+
+  lockOperations: 64,
+  /** Names and owners of locks. */
+  lockNameBytes: 256,
+  /** Of a semaphore. */
+  lockPermits: 1_024,
+
   requestIdSeconds: 86_400,
   /** Staged rows placed by one visitor at most. */
   placedPerVisit: 1_000,

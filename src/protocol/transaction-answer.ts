@@ -3,15 +3,29 @@
 import { LockstepError } from './errors.ts'
 import { readKvAnswer } from './kv-answer.ts'
 import type { KvLoss } from './kv.ts'
+import type { TimerResult, TimerStatus } from './timer.ts'
 import type { StepOperation, StepResult, TransactionRequest, TransactionResult } from './transaction.ts'
 
 type Done =
   | readonly [pos: number, kind: 'push', status: string, messageId: string, offset: number | null]
   | readonly [pos: number, kind: 'ack', released: boolean, dlq: boolean, noop: boolean]
 
+type Timed = readonly [pos: number, ...result: TimerResultText]
+type TimerResultText = readonly [
+  status: TimerStatus,
+  transactionId: string | null,
+  messageId: string | null,
+  deliverAt: string | null,
+]
+
 type AnswerText =
   | { readonly deferred: true }
-  | { readonly success: true; readonly kv: object | null; readonly operations: readonly Done[] }
+  | {
+      readonly success: true
+      readonly kv: object | null
+      readonly operations: readonly Done[]
+      readonly timers: readonly Timed[]
+    }
   | { readonly success: false; readonly reason: 'request_conflict' }
   | { readonly success: false; readonly reason: 'kv_precondition'; readonly verdict: KvVerdict }
   | { readonly success: false; readonly reason: 'rejected_ack'; readonly failedIndex: number; readonly error: string }
@@ -47,6 +61,7 @@ export function readTransactionAnswer(
       success: true,
       operations: request.operations.map((operation, at) => stepResult(operation, done.get(at))),
       kv: kv.ok ? kv.results : [],
+      timers: request.timers.map((_, at) => timerOutcome(answer.timers.find(([pos]) => pos === at))),
       replayed,
     }
   }
@@ -99,4 +114,10 @@ function stepResult(operation: StepOperation, done: Done | undefined): StepResul
     return { type: 'ack', success: true, error: null, leaseReleased, dlq, noop }
   }
   throw new LockstepError('internal', `the transaction answered nothing for a ${operation.type}`)
+}
+
+function timerOutcome(timed: Timed | undefined): TimerResult {
+  if (timed === undefined) throw new LockstepError('internal', 'the transaction answered nothing for a timer')
+  const [, status, transactionId, messageId, deliverAt] = timed
+  return { status, transactionId, messageId, deliverAt }
 }

@@ -1,4 +1,4 @@
-// Decodes a transaction: pushes and acks in one flat order, then kv. Its items are judged as one, so the first fault refuses
+// Decodes a transaction: pushes and acks in one flat order, then kv, then timers. Its items are judged as one, so the first fault refuses
 // the request. An ack without a lease of its own takes the one that the request names, if it names exactly one.
 import { list, oneOf, optional, readFields, refuse } from './check.ts'
 import type { Place } from './check.ts'
@@ -16,12 +16,15 @@ import { arrayOf, bodyPlace, pieceOf, recordOf, sliced } from './request-body.ts
 import type { RequestBody } from './request-body.ts'
 import { runOf } from './run-request.ts'
 import type { OutgoingRun } from './run.ts'
+import { TIMER_SHAPE, timerOperations } from './timer-request.ts'
+import type { TimerOperation } from './timer.ts'
 import type { StepOperation } from './transaction.ts'
 
 export interface DecodedTransaction {
   readonly requestId: string | null
   readonly operations: readonly StepOperation[]
   readonly kv: readonly KvOperation[]
+  readonly timers: readonly TimerOperation[]
   /** Submitted in the same commit. */
   readonly runs: readonly OutgoingRun[]
 }
@@ -38,6 +41,7 @@ const ITEM = { payload: CUT, data: CUT }
 const SHAPE = inObject({
   operations: inArray(inObject({ ...ITEM, items: inArray(inObject(ITEM)) })),
   kv: KV_SHAPE,
+  timers: TIMER_SHAPE,
   runs: inArray(inObject({ input: CUT })),
 })
 
@@ -50,10 +54,11 @@ export function decodeTransaction(body: RequestBody, producerSub: string | null)
   const { requestId, requiredLeases } = readFields(TRANSACTION_BODY, request, place)
   const listed = arrayOf(request, 'operations', place, LIMITS.transactionOperations)
   const kvListed = arrayOf(request, 'kv', place, Number.MAX_SAFE_INTEGER)
+  const timersListed = arrayOf(request, 'timers', place, Number.MAX_SAFE_INTEGER)
   refuseUnserved(request, place)
   const runsListed = arrayOf(request, 'runs', place, LIMITS.runsPerCall)
-  if (listed.length + kvListed.length + runsListed.length === 0) {
-    refuse(place, 'operations', 'not empty, unless kv has operations')
+  if (listed.length + kvListed.length + timersListed.length + runsListed.length === 0) {
+    refuse(place, 'operations', 'not empty, unless kv or timers have operations')
   }
 
   const operations: StepOperation[] = []
@@ -69,19 +74,19 @@ export function decodeTransaction(body: RequestBody, producerSub: string | null)
     refuse(place, 'operations', `at most ${LIMITS.transactionOperations} pushed items and acks`)
   }
   const kv = kvOperations(kvListed, pieces, KV_IN_TRANSACTION, { parent: place, step: 'kv' })
+  const timers = timerOperations(timersListed, pieces, producerSub, { parent: place, step: 'timers' })
   const runAt: Place = { parent: { parent: place, step: 'runs' }, step: 0 }
   const runs = runsListed.map((element, index) => {
     runAt.step = index
     return runOf(recordOf(element, runAt), pieces, runAt)
   })
-  return { requestId, operations: leased(operations, requiredLeases), kv, runs }
+  return { requestId, operations: leased(operations, requiredLeases), kv, timers, runs }
 }
 
 function refuseUnserved(request: Readonly<Record<string, unknown>>, place: Place): void {
-  for (const name of ['timers', 'positions']) {
-    if (arrayOf(request, name, place, LIMITS.transactionOperations).length > 0) {
-      throw new LockstepError('not_available', `${name} in a transaction are not served by this build`, { field: name })
-    }
+  if (arrayOf(request, 'positions', place, LIMITS.transactionOperations).length > 0) {
+    const told = 'positions in a transaction are not served by this build'
+    throw new LockstepError('not_available', told, { field: 'positions' })
   }
 }
 

@@ -1,8 +1,9 @@
-// One step as data: key/value operations, acks and pushes that commit together or not at all, and the verdict on it.
+// One step as data: key/value operations, acks, pushes and timers that commit together or not at all, and the verdict on it.
 import type { KvLoss, KvOperation, KvResult } from './kv.ts'
 import type { AckItem, AckResult, PushItem, PushResult } from './message.ts'
+import type { TimerOperation, TimerResult } from './timer.ts'
 
-/** Pushes and acks keep the request's flat order: `operations` first, then `kv`. */
+/** Pushes and acks keep the request's flat order: `operations` first, then `kv`, then `timers`. */
 export type StepOperation =
   | { readonly type: 'push'; readonly item: PushItem }
   | { readonly type: 'ack'; readonly item: AckItem }
@@ -15,16 +16,18 @@ export interface TransactionRequest {
   readonly operations: readonly StepOperation[]
   /** get, getMany, put, putIfAbsent, delete, incr, check; not getPrefix. */
   readonly kv: readonly KvOperation[]
+  readonly timers: readonly TimerOperation[]
 }
 
 export type StepResult = ({ readonly type: 'push' } & PushResult) | ({ readonly type: 'ack' } & AckResult)
 
-/** Judged in the order request id, kv, acks, pushes; the first loser names the reason. A rollback is an answer. */
+/** Judged in the order request id, kv, acks, pushes; the first loser names the reason, and a timer never loses. A rollback is an answer. */
 export type TransactionResult =
   | {
       readonly success: true
       readonly operations: readonly StepResult[]
       readonly kv: readonly KvResult[]
+      readonly timers: readonly TimerResult[]
       readonly replayed: boolean
     }
   | {

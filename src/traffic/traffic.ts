@@ -4,14 +4,12 @@ import type { Database } from '../db/pool.ts'
 import { openTransaction } from '../db/transaction.ts'
 import { ack } from '../operations/ack.ts'
 import { extend } from '../operations/extend.ts'
-import { kv, onlyReads } from '../operations/kv.ts'
 import { pop } from '../operations/pop.ts'
 import type { PopOutcome } from '../operations/pop.ts'
 import { push } from '../operations/push.ts'
 import { release } from '../operations/release.ts'
 import { transaction } from '../operations/transaction.ts'
 import { LockstepError } from '../protocol/errors.ts'
-import type { KvAnswer, KvOperation } from '../protocol/kv.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import type { AckItem, AckResult, Delivery, PushItem, PushResult } from '../protocol/message.ts'
 import type { PopWish } from '../protocol/pop-request.ts'
@@ -26,6 +24,8 @@ import type { Joiner } from './join.ts'
 import { createParking } from './parking.ts'
 import type { Parking } from './parking.ts'
 import { createQueueNames } from './queue-names.ts'
+import { createStateTraffic, timerWeight } from './state-traffic.ts'
+import type { StateTraffic } from './state-traffic.ts'
 import { stepKeys } from './step-keys.ts'
 
 export interface TrafficOptions {
@@ -42,7 +42,7 @@ export interface TrafficOptions {
   readonly onFault?: (what: string, error: unknown) => void
 }
 
-export interface Traffic {
+export interface Traffic extends Omit<StateTraffic, 'idle' | 'joiners'> {
   push(items: readonly PushItem[]): Promise<readonly PushResult[]>
   /** Resolves with [] when the time is over or the signal is aborted. */
   pop(wish: PopWish, waitMs: number, signal?: AbortSignal): Promise<readonly Delivery[]>
@@ -57,13 +57,12 @@ export interface Traffic {
   /** Told of a lease that was released elsewhere: its lane may have more for its group. */
   freed(item: AckItem): void
   transaction(step: TransactionRequest): Promise<TransactionResult>
-  kv(operations: readonly KvOperation[]): Promise<KvAnswer>
   /** Takes no more pops, answers parked ones empty, resolves when what is in flight has ended. Idempotent. */
   drain(): Promise<void>
   readonly parking: Parking
   readonly admission: Admission
   readonly floors: Floors
-  readonly joiners: Readonly<Record<'push' | 'ack' | 'transaction' | 'kv' | 'kvRead', Joiner<never, unknown>>>
+  readonly joiners: Readonly<Record<'push' | 'ack' | 'transaction', Joiner<never, unknown>>> & StateTraffic['joiners']
 }
 
 const PUSHED_ITEMS_PER_CALL = 1_000
@@ -206,23 +205,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
     pushed(items)
   }
 
-  const stateOptions = {
-    calls,
-    most,
-    size: 64,
-    weight: LIMITS.kvOperations * 4,
-    weightOf: kvWeight,
-    line: LIMITS.waitingCalls * 64,
-  }
-  const states = createJoiner<readonly KvOperation[], KvAnswer>({
-    ...stateOptions,
-    run: (lists) => admission.enter(RANK.write, () => kv(database, lists)),
-  })
-  // Apart from the writes: one that waits for a lock keeps no read waiting, and no read can end as "outcome unknown".
-  const looks = createJoiner<readonly KvOperation[], KvAnswer>({
-    ...stateOptions,
-    run: (lists) => admission.enter(RANK.write, () => kv(database.reader, lists)),
-  })
+  const states = createStateTraffic(database, admission, { calls, most, weight: BYTES_PER_CALL })
 
   function handBack(leaseId: string, of: { readonly queue: string; readonly group: string } | null = null): void {
     handingBack += 1
@@ -241,10 +224,9 @@ export function createTraffic(options: TrafficOptions): Traffic {
     push: (items) => (items.length === 0 ? Promise.resolve([]) : pushes.join(items)),
     ack: (items) => (items.length === 0 ? Promise.resolve([]) : acks.join(items)),
     transaction: (step) => steps.join(step),
-    kv(operations) {
-      if (operations.length === 0) return Promise.resolve({ ok: true, results: [] })
-      return (onlyReads(operations) ? looks : states).join(operations)
-    },
+    kv: states.kv,
+    locks: states.locks,
+    timers: states.timers,
     extend: (leaseId, seconds) => admission.enter(RANK.ack, () => extend(database, leaseId, seconds)),
     handBack,
     committed,
@@ -276,14 +258,14 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
     async drain() {
       parking.close()
-      await Promise.all([pushes.idle(), acks.idle(), steps.idle(), states.idle(), looks.idle(), parking.idle()])
+      await Promise.all([pushes.idle(), acks.idle(), steps.idle(), states.idle(), parking.idle()])
       if (handingBack > 0) await new Promise<void>((resolve) => (handedBack = resolve))
     },
 
     parking,
     admission,
     floors,
-    joiners: { push: pushes, ack: acks, transaction: steps, kv: states, kvRead: looks },
+    joiners: { push: pushes, ack: acks, transaction: steps, ...states.joiners },
   }
 }
 
@@ -297,14 +279,5 @@ function stepWeight(step: TransactionRequest): number {
   let weight = 256
   for (const { type, item } of step.operations) weight += type === 'push' ? item.payload.length + 256 : 256
   for (const operation of step.kv) weight += 'value' in operation ? operation.value.length + 256 : 256
-  return weight
-}
-
-/** In rows that may be read: a page of a prefix weighs as many operations as it may answer. */
-function kvWeight(operations: readonly KvOperation[]): number {
-  let weight = 0
-  for (const operation of operations)
-    weight +=
-      operation.op === 'getMany' ? operation.keys.length + 1 : operation.op === 'getPrefix' ? operation.limit : 1
-  return weight
+  return weight + timerWeight(step.timers)
 }

@@ -6,6 +6,8 @@ export interface Step {
   readonly done: number
   /** True: there is more to do now; false: look again after the job's pause. */
   readonly more: boolean
+  /** Something is due sooner than after the job's pause: look again after this long. */
+  readonly waitMs?: number
 }
 
 export interface Job {

@@ -8,6 +8,7 @@ import { removeRuns } from './remove-runs.ts'
 import { expireKv } from './expire-kv.ts'
 import { expireRequests } from './expire-requests.ts'
 import { fireSchedules } from './fire-schedules.ts'
+import { fireTimers } from './fire-timers.ts'
 import type { Job } from './job.ts'
 import { placeStaged } from './place-staged.ts'
 import { removeLanes } from './remove-lanes.ts'
@@ -24,7 +25,7 @@ export interface UpkeepReport {
 
 export interface UpkeepOptions {
   readonly db: Executor
-  /** A queue got messages that were staged: ring whoever waits for it, and tell the other processes. */
+  /** A queue got messages that were staged, or were scheduled: ring whoever waits for it, and tell the other processes. */
   readonly onPlaced?: (queue: string) => void
   readonly onReport?: (report: UpkeepReport) => void
   /** For tests: other jobs. */
@@ -70,23 +71,25 @@ export class Upkeep {
       const next = earliest(plan)
       await pause(next.dueAt - performance.now(), signal)
       if (signal.aborted) return
-      const more = await this.step(next.job)
-      next.dueAt = performance.now() + (more ? BREATH_MS : jittered(next.job.pauseMs))
+      const pauseMs = await this.step(next.job)
+      next.dueAt = performance.now() + pauseMs
     }
   }
 
-  private async step(job: Job): Promise<boolean> {
+  /** How long to pause before the job's next step. */
+  private async step(job: Job): Promise<number> {
     const started = performance.now()
     const report = (done: number, error: unknown): void => {
       this.options.onReport?.({ job: job.name, done, seconds: (performance.now() - started) / 1000, error })
     }
     try {
-      const { done, more } = await job.step(this.options.db)
+      const { done, more, waitMs } = await job.step(this.options.db)
       report(done, null)
-      return more
+      if (more) return BREATH_MS
+      return waitMs === undefined ? jittered(job.pauseMs) : Math.max(BREATH_MS, waitMs)
     } catch (error) {
       report(0, error)
-      return false
+      return jittered(job.pauseMs)
     }
   }
 }
@@ -94,6 +97,7 @@ export class Upkeep {
 export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
   return [
     placeStaged(onPlaced),
+    fireTimers(onPlaced),
     fireSchedules(),
     expireRuns(),
     cancelOrphans(),

@@ -91,6 +91,7 @@ function step(deliveries: readonly Delivery[], random: () => number): Transactio
       ttlSeconds: null,
       required: false,
     })),
+    timers: [],
   }
 }
 

@@ -77,6 +77,7 @@ export const step = (lease: Delivery, requestId: string | null): TransactionRequ
     { type: 'push', item: item('next', 'other') },
   ],
   kv: [{ op: 'incr', ns: 'n', key: 'k', delta: '1', min: null, max: null, ttlSeconds: null, required: false }],
+  timers: [],
 })
 
 export const MESSAGES = 'select count(*) from lockstep.message'

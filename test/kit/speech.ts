@@ -3,6 +3,7 @@ import type { PopRequest } from '../../src/operations/pop.ts'
 import type { KvOperation } from '../../src/protocol/kv.ts'
 import type { AckItem, AckStatus, Delivery, PushItem } from '../../src/protocol/message.ts'
 import { mintId } from '../../src/protocol/mint-id.ts'
+import type { TimerOperation } from '../../src/protocol/timer.ts'
 import type { StepOperation, TransactionRequest } from '../../src/protocol/transaction.ts'
 
 /** `name` is the transaction id and, as JSON, the payload. Null: the broker's own id. */
@@ -53,6 +54,7 @@ export function stepOf(parts: {
   readonly acks?: readonly AckItem[]
   readonly pushes?: readonly PushItem[]
   readonly kv?: readonly KvOperation[]
+  readonly timers?: readonly TimerOperation[]
   readonly requestId?: string
 }): TransactionRequest {
   const operations: StepOperation[] = [
@@ -64,6 +66,7 @@ export function stepOf(parts: {
     bodyHash: parts.requestId === undefined ? null : 'body',
     operations,
     kv: parts.kv ?? [],
+    timers: parts.timers ?? [],
   }
 }
 

@@ -9,13 +9,18 @@ import { extend } from '../../src/operations/extend.ts'
 import { findMessage } from '../../src/operations/find-message.ts'
 import { kv } from '../../src/operations/kv.ts'
 import { listDeadLetters } from '../../src/operations/list-dead-letters.ts'
+import { getTimer } from '../../src/operations/get-timer.ts'
 import { listGroups } from '../../src/operations/list-groups.ts'
+import { listTimers } from '../../src/operations/list-timers.ts'
+import { locks } from '../../src/operations/locks.ts'
 import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
 import { seekGroup } from '../../src/operations/seek-group.ts'
 import { showQueue } from '../../src/operations/show-queue.ts'
+import { timers } from '../../src/operations/timers.ts'
 import { transaction } from '../../src/operations/transaction.ts'
 import type { AckItem, Delivery, PushItem } from '../../src/protocol/message.ts'
+import type { TimerOperation } from '../../src/protocol/timer.ts'
 import { administer, createTestDatabase } from '../../src/testing/database.ts'
 
 const TURNED: Readonly<Record<string, string>> = {
@@ -54,6 +59,18 @@ const item = (n: number, partition: string, transactionId: string | null = `t${n
   transactionId,
   payload: PAYLOAD,
   traceId: String.raw`tr\'ace`,
+  producerSub: 'me',
+  messageId: id(n),
+})
+
+const timer = (n: number, key: string, delayMs = 400_000): TimerOperation => ({
+  op: 'schedule',
+  queue: 'timed',
+  key,
+  partition: 'p',
+  delayMs,
+  transactionId: `timer${n}`,
+  payload: PAYLOAD,
   producerSub: 'me',
   messageId: id(n),
 })
@@ -124,9 +141,19 @@ async function scenario(db: Database): Promise<readonly unknown[]> {
         kv: [
           { op: 'incr', ns: 'n', key: 'count', delta: '2.5', min: null, max: '10', ttlSeconds: null, required: true },
         ],
+        timers: [timer(20, 'in-step')],
       },
     ]),
   )
+  say(await timers(db, [[timer(21, 'a'), timer(22, 'a', 1_500)], [{ ...timer(0, 'x'), op: 'cancel' }]]))
+  say(await getTimer(db, 'timed', 'a'))
+  say(await listTimers(db, 'timed', 'a', 10))
+  const acquire = { op: 'acquire', name: 'l', ttlSeconds: 90, owner: 'it\'s "me" \\', limit: 2 } as const
+  say(await locks(db, [[acquire], [{ ...acquire, name: 'm', owner: null }]]))
+  const [[held] = []] = await locks(db, [[acquire]])
+  const token = held?.op === 'acquire' && held.done ? held.token : 0
+  say(await locks(db, [[{ op: 'renew', name: 'l', ttlSeconds: 60, owner: acquire.owner, token, slot: 0 }]]))
+  say(await locks(db, [[{ op: 'get', name: 'l' }]]))
   say(await seekGroup(db, { group: 'g', queue: 'orders.eu', to: 'start' }))
   say(await popped(db, 200))
   say(await listGroups(db))

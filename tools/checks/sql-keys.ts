@@ -15,6 +15,7 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   dead_letter: 'queue_id',
   staged: 'queue_name',
   kv: 'ns',
+  timer: 'queue_name',
   request: 'id',
   workflow_version: null,
   node: 'run_id',

@@ -7,7 +7,8 @@
 create or replace function lockstep._shares(
   p_request_id text[], p_kv_step int[], p_kv_op text[], p_kv_ns text[], p_kv_key text[],
   p_ack_step int[], p_ack_queue int[], p_ack_partition bigint[], p_ack_group text[],
-  p_push_step int[], p_push_queue text[], p_push_partition text[], p_push_tx text[]) returns int[]
+  p_push_step int[], p_push_queue text[], p_push_partition text[], p_push_tx text[],
+  p_timer_step int[], p_timer_queue text[], p_timer_key text[]) returns int[]
 language sql immutable
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
@@ -25,6 +26,9 @@ as $$
       union all
       select p.step, null, min(p.step) over (partition by p.queue, p.partition, p.tx)
         from unnest(p_push_step, p_push_queue, p_push_partition, p_push_tx) p(step, queue, partition, tx) where p.tx is not null
+      union all
+      select t.step, null, min(t.step) over (partition by t.queue, t.key)
+        from unnest(p_timer_step, p_timer_queue, p_timer_key) t(step, queue, key)
     ) u
    where u.step > u.first
 $$;

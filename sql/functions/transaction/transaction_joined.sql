@@ -1,12 +1,13 @@
--- purpose: carries out steps: key/value operations, acks and pushes that commit together or not at all, each step judged by
---   itself; steps that share nothing may share one commit
--- locks in order: request (id), kv (ns, key), queue (key share), partition (SKIP LOCKED), lane (queue, partition, group);
+-- purpose: carries out steps: key/value operations, acks, pushes and timers that commit together or not at all, each step
+--   judged by itself; steps that share nothing may share one commit
+-- locks in order: request (id), kv (ns, key), timer (queue, key), queue (key share), partition (SKIP LOCKED), lane (queue, partition, group);
 --   class by class over all the steps, before anything is judged
 -- raises: LS425 isolation_not_supported, LS403 kv_duplicate_key_in_call
 -- idempotent how: a request id answers its first committed result for 24 hours; what rolled back is judged again
--- index used: request_pkey, kv_pkey, lane_pkey, message_tx_hash, partition_pkey
+-- index used: request_pkey, kv_pkey, timer_pkey, lane_pkey, message_tx_hash, partition_pkey
 -- p_own: true when this call is its own transaction; false inside a user's: all pushes are staged, nothing is cleared.
--- Result per step: {"success":true,"kv":…,"operations":[[pos,"push",status,id,offset]|[pos,"ack",released,dlq,noop],…]},
+-- Result per step: {"success":true,"kv":…,"operations":[[pos,"push",status,id,offset]|[pos,"ack",released,dlq,noop],…],
+-- "timers":[[pos,status,transactionId,id,deliverAt],…]},
 -- {"success":false,"reason":…,…} or {"deferred":true}: it touches what an earlier step of the call touches, send it again.
 create or replace function lockstep.transaction_joined(
   p_own boolean, p_request_id text[], p_body_hash text[],
@@ -15,7 +16,9 @@ create or replace function lockstep.transaction_joined(
   p_ack_step int[], p_ack_pos int[], p_ack_queue int[], p_ack_partition bigint[], p_ack_group text[], p_ack_lease text[],
   p_ack_tx text[], p_ack_offset bigint[], p_ack_status text[], p_ack_error text[],
   p_push_step int[], p_push_pos int[], p_push_queue text[], p_push_partition text[], p_push_tx text[], p_push_payload text[],
-  p_push_trace text[], p_push_sub text[], p_push_id uuid[])
+  p_push_trace text[], p_push_sub text[], p_push_id uuid[],
+  p_timer_step int[], p_timer_pos int[], p_timer_op text[], p_timer_queue text[], p_timer_key text[], p_timer_partition text[],
+  p_timer_tx text[], p_timer_payload text[], p_timer_delay_ms bigint[], p_timer_id uuid[], p_timer_sub text[])
 returns table (step int, result text, replayed boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -26,6 +29,7 @@ declare
   v_replayed int[] := '{}';
   v_kv text[] := array_fill('null'::text, array[v_steps]);
   v_done text[] := array_fill(''::text, array[v_steps]);
+  v_timers text[] := array_fill(''::text, array[v_steps]);
   v_keyed boolean := cardinality(array_remove(p_request_id, null)) > 0;
   v_writes lockstep._kv_writes;
   v_target record;
@@ -37,7 +41,7 @@ begin
   perform lockstep._demand_read_committed();
   if v_steps > 1 then
     foreach v_step in array lockstep._shares(p_request_id, p_kv_step, p_kv_op, p_kv_ns, p_kv_key, p_ack_step, p_ack_queue,
-      p_ack_partition, p_ack_group, p_push_step, p_push_queue, p_push_partition, p_push_tx) loop
+      p_ack_partition, p_ack_group, p_push_step, p_push_queue, p_push_partition, p_push_tx, p_timer_step, p_timer_queue, p_timer_key) loop
       v_answer[v_step] := '{"deferred":true}';
     end loop;
   end if;
@@ -53,6 +57,9 @@ begin
   end if;
   if cardinality(p_kv_op) > 0 then
     perform lockstep._kv_lock(p_kv_op, p_kv_ns, p_kv_key);
+  end if;
+  if cardinality(p_timer_op) > 0 then
+    perform lockstep._timer_lock(p_timer_op, p_timer_queue, p_timer_key);
   end if;
   if p_own and cardinality(p_push_queue) > 0 then
     v_target := lockstep._targets(p_push_queue, p_push_partition, p_ack_queue, p_ack_partition, p_ack_group);
@@ -144,14 +151,21 @@ begin
     end loop;
   end if;
 
+  if cardinality(p_timer_op) > 0 then
+    for v_row in select * from lockstep._timer_steps(v_answer, p_timer_step, p_timer_pos, p_timer_op, p_timer_queue, p_timer_key,
+      p_timer_partition, p_timer_tx, p_timer_payload, p_timer_delay_ms, p_timer_id, p_timer_sub) loop
+      v_timers[v_row.step] := v_row.answer;
+    end loop;
+  end if;
+
   if v_keyed then
     perform lockstep._close_requests(array_agg(i.id), array_agg(
-              case when v_answer[i.ord] is null then lockstep._step_won(v_kv[i.ord], v_done[i.ord]) end))
+              case when v_answer[i.ord] is null then lockstep._step_won(v_kv[i.ord], v_done[i.ord], v_timers[i.ord]) end))
        from unnest(p_request_id) with ordinality i(id, ord)
       where i.id is not null and i.ord <> all (v_replayed) and v_answer[i.ord] is distinct from '{"deferred":true}';
   end if;
   return query
-    select i.ord::int, coalesce(i.answer, lockstep._step_won(v_kv[i.ord], v_done[i.ord])), i.ord = any (v_replayed)
+    select i.ord::int, coalesce(i.answer, lockstep._step_won(v_kv[i.ord], v_done[i.ord], v_timers[i.ord])), i.ord = any (v_replayed)
       from unnest(v_answer) with ordinality i(answer, ord);
 end
 $$;

@@ -44,11 +44,14 @@ export function faultAnswer(fault: LockstepError): Answer {
   return { status: fault.status, body: JSON.stringify(faultBody(fault)), headers }
 }
 
-/** Key/value faults name the code as the error and the part in `reason`, as their clients expect. */
+const OWN_ERRORS: ReadonlySet<string> = new Set(['payload_too_large', 'timer_horizon_exceeded'])
+
+/** Faults of key/value, locks and timers name the code as the error and the part in `reason`, as their clients expect. */
 function faultBody(fault: LockstepError): Readonly<Record<string, unknown>> {
   const { reason } = fault.details
-  if (typeof reason === 'string' && reason.startsWith('kv_')) {
-    const error = fault.code === 'payload_too_large' ? fault.code : 'kv_bad_request'
+  const kind = typeof reason === 'string' ? /^(kv|locks|timers)_/.exec(reason)?.[1] : undefined
+  if (kind !== undefined) {
+    const error = OWN_ERRORS.has(fault.code) ? fault.code : `${kind}_bad_request`
     return { error, code: fault.code, reason, detail: fault.message }
   }
   // Why a run is missing decides what its caller does next.

@@ -8,6 +8,7 @@ import { groupReadRoutes } from './group-reads.ts'
 import { healthRoutes } from './health.ts'
 import { kvRoutes } from './kv.ts'
 import { leaseRoutes } from './lease.ts'
+import { lockRoutes } from './locks.ts'
 import { messageRoutes } from './messages.ts'
 import { popRoutes } from './pop.ts'
 import { pushRoutes } from './push.ts'
@@ -16,6 +17,7 @@ import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
 import { runRoutes } from './runs.ts'
 import { taskRoutes } from './tasks.ts'
+import { timerRoutes } from './timers.ts'
 import { transactionRoutes } from './transaction.ts'
 
 export const ROUTES: readonly Route[] = [
@@ -29,6 +31,8 @@ export const ROUTES: readonly Route[] = [
   ...leaseRoutes,
   ...transactionRoutes,
   ...kvRoutes,
+  ...lockRoutes,
+  ...timerRoutes,
   ...deadLetterRoutes,
   ...deadLetterMoveRoutes,
   ...messageRoutes,

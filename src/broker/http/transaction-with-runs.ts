@@ -25,13 +25,13 @@ class RolledBack extends Error {
 }
 
 async function perform(db: Executor, transactionId: string, step: DecodedTransaction): Promise<Outcome> {
-  const { operations, kv, runs } = step
+  const { operations, kv, timers, runs } = step
   const [result] =
-    operations.length + kv.length === 0
-      ? [{ success: true as const, operations: [], kv: [], replayed: false }]
-      : await transaction(db, [{ requestId: null, bodyHash: null, operations, kv }])
+    operations.length + kv.length + timers.length === 0
+      ? [{ success: true as const, operations: [], kv: [], timers: [], replayed: false }]
+      : await transaction(db, [{ requestId: null, bodyHash: null, operations, kv, timers }])
   if (result === undefined || result === 'deferred') throw new LockstepError('internal', 'a transaction has no answer')
-  if (!result.success) return { answer: encodeTransaction(transactionId, operations, result), commit: false }
+  if (!result.success) return { answer: encodeTransaction(transactionId, step, result), commit: false }
   const submitted = await submit(db, runs)
   const lost = submitted.findIndex((run) => run.differs)
   if (lost >= 0) {
@@ -39,7 +39,7 @@ async function perform(db: Executor, transactionId: string, step: DecodedTransac
     const failed = { transactionId, success: false, reason: 'run_conflict', failedIndex: lost, error, results: [] }
     return { answer: JSON.stringify(failed), commit: false }
   }
-  return { answer: encodeTransaction(transactionId, operations, result, submitted), commit: true }
+  return { answer: encodeTransaction(transactionId, step, result, submitted), commit: true }
 }
 
 export async function transactionWithRuns(

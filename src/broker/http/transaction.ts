@@ -1,4 +1,4 @@
-// POST /transaction: acks, pushes and kv in one commit. A rollback is an answer with 200; a fault of the request's shape
+// POST /transaction: acks, pushes, kv and timers in one commit. A rollback is an answer with 200; a fault of the request's shape
 // comes in the same envelope with 400.
 import { createHash } from 'node:crypto'
 import { encodeTransaction } from '../../protocol/answers.ts'
@@ -17,22 +17,23 @@ async function commit(call: Call): Promise<Answer> {
   let transactionId = mintId()
   try {
     const decoded = decodeTransaction(bodyText(call.body), null)
-    const { requestId: ofBody, operations, kv } = decoded
+    const { requestId: ofBody, operations, kv, timers } = decoded
     const requestId = requestIdOf(call, ofBody)
     if (requestId !== null) transactionId = idOfRequest(requestId)
     if (decoded.runs.length > 0) return json(await transactionWithRuns(call, requestId, transactionId, decoded))
     const bare = call.parts.requireLease ? operations.findIndex(isBareAck) : -1
-    if (bare >= 0) return json(encodeTransaction(transactionId, operations, leaseRequired(bare)))
+    if (bare >= 0) return json(encodeTransaction(transactionId, decoded, leaseRequired(bare)))
     const result = await call.parts.traffic.transaction({
       requestId,
       bodyHash: requestId === null ? null : bodyHash(call),
       operations,
       kv,
+      timers,
     })
     if (!result.success && result.reason === 'request_conflict') {
       throw new LockstepError('request_conflict', result.error)
     }
-    return json(encodeTransaction(transactionId, operations, result))
+    return json(encodeTransaction(transactionId, decoded, result))
   } catch (error) {
     if (!(error instanceof LockstepError) || error.status >= 429) throw error
     const { code, message, details, status } = error
@@ -64,11 +65,12 @@ export const transactionRoutes: readonly Route[] = [
     access: 'read-write',
     rank: 'A',
     changes: true,
-    about: `Acks, pushes (\`operations\`, up to ${LIMITS.transactionOperations}) and key/value operations (\`kv\`, up to ${LIMITS.transactionKvOperations}) in one commit. Judged in the order request id, kv, acks, pushes; the first loser names the reason.`,
+    about: `Acks, pushes (\`operations\`, up to ${LIMITS.transactionOperations}) key/value operations (\`kv\`, up to ${LIMITS.transactionKvOperations}) and timers (\`timers\`, up to ${LIMITS.timerOperations}) in one commit. Judged in the order request id, kv, acks, pushes; the first loser names the reason.`,
     body: TRANSACTION_BODY,
     answers: {
       200: '{"transactionId":"…","success":true,"results":[…]} or {"transactionId":"…","success":false,"reason":"kv_precondition|duplicate|rejected_ack|queue_full","error":"…","results":[]}',
-      400: '{"transactionId":"…","success":false,"reason":"bad_request|not_available|kv_…","error":"…","results":[]}',
+      400: '{"transactionId":"…","success":false,"reason":"bad_request|not_available|kv_…|timers_…","error":"…","results":[]}',
+      403: 'A timer beyond the horizon.',
       409: 'The request id was used with another body.',
     },
     handle: commit,
