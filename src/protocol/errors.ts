@@ -209,6 +209,13 @@ export const ERRORS = {
     meaning:
       'There is no such run: its transaction is still open (uncommitted), was rolled back, or it is unknown; reason says which.',
   },
+  stream_conflict: {
+    status: 409,
+    retry: 'never',
+    sqlstate: null,
+    meaning:
+      'A stream is registered under this name with another configuration; register it with reset to drop its state.',
+  },
   run_conflict: {
     status: 409,
     retry: 'never',

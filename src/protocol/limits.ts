@@ -101,6 +101,13 @@ export const LIMITS = {
   mapItems: 10_000,
   runWaitMs: 60_000,
 
+  streamStateOps: 10_000,
+  streamStateKeyBytes: 1_024,
+  streamStateValueBytes: 1_048_576,
+  /** Keys and values that one read of a stream's state brings; past it the read is refused, never cut. */
+  streamStateBytes: 64 * 1024 * 1024,
+  streamHashBytes: 512,
+
   listLimit: 1_000,
   listLimitDefault: 100,
 } as const

@@ -14,6 +14,7 @@ import { placeStaged } from './place-staged.ts'
 import { removeLanes } from './remove-lanes.ts'
 import { removeQueues } from './remove-queues.ts'
 import { removeSlots } from './remove-slots.ts'
+import { removeStreamState } from './remove-stream-state.ts'
 
 /** One step of a job, for metrics and the log. */
 export interface UpkeepReport {
@@ -108,6 +109,7 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     removeQueues(),
     removeLanes(),
     removeSlots(),
+    removeStreamState(),
   ]
 }
 

@@ -6,7 +6,9 @@ import { kv } from '../../src/operations/kv.ts'
 import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
 import { release } from '../../src/operations/release.ts'
+import { registerStream } from '../../src/operations/register-stream.ts'
 import { stage } from '../../src/operations/stage.ts'
+import { streamCycle } from '../../src/operations/stream-cycle.ts'
 import { transactionIn } from '../../src/operations/transaction-in.ts'
 import { transaction } from '../../src/operations/transaction.ts'
 import type { Delivery, PushItem } from '../../src/protocol/message.ts'
@@ -100,6 +102,26 @@ export const VERBS: Readonly<Record<string, Verb>> = {
       kv: [putOf('world', key, '3')],
     })
     return (await transactionIn(door, step)).success ? [a, b] : []
+  },
+  'stream cycle': async ({ db }, { queue, leased }) => {
+    const [a = ''] = names(1)
+    const { queryId } = await registerStream(db, {
+      name: queue,
+      sourceQueue: queue,
+      sinkQueue: null,
+      configHash: 'h',
+      reset: false,
+    })
+    const result = await streamCycle(db, {
+      queryId: Number(queryId),
+      partitionId: leased[0]?.partitionId ?? '',
+      group: 'g',
+      state: [{ key: 'seen', value: '1', windowEnd: null }],
+      pushes: [item(queue, 'p2', a)],
+      ack: { leaseId: leaseOf(leased), status: 'completed', count: 1 },
+      releaseLease: false,
+    })
+    return result.success ? [a] : []
   },
   'key/value': ({ db }, { key }) => nothing(kv(db, [[putOf('world', key, '4')]])),
   'seek of the group': ({ sql }, { queue }) =>

@@ -25,6 +25,8 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   run_limit: 'want',
   schedule: null,
   schedule_slot: 'schedule',
+  stream_query: null,
+  stream_state: 'query_id',
   migration: null,
 }
 

@@ -1,8 +1,9 @@
--- purpose: one bounded step in removing the queue that was deleted first: its log, lanes, dead letters, groups, then its row
--- locks in order: queue, partition, lane, dead letter, each with SKIP LOCKED
+-- purpose: one bounded step in removing the queue that was deleted first: its log, lanes, dead letters, stream state, groups,
+--   then its row
+-- locks in order: queue, partition, lane, dead letter, stream state, each with SKIP LOCKED
 -- raises: nothing
 -- idempotent how: takes what is there; null: no deleted queue is left, or others are at them; 0: somebody holds the rest
--- index used: queue_deleted, partition_pkey, message_pkey, lane_pkey, dead_letter_pkey, consumer_group_pkey
+-- index used: queue_deleted, partition_pkey, message_pkey, lane_pkey, dead_letter_pkey, stream_state_pkey, consumer_group_pkey
 -- A partition goes under its lock and only when its log is empty: a push that was under way is never left behind. Without
 -- partitions no lane is made, without lanes no dead letter, and a group only on a live queue: so each class ends for good.
 create or replace function lockstep.remove_queue() returns int
@@ -14,6 +15,7 @@ declare
   v_id int;
   v_ids bigint[];
   v_removed int;
+  v_query int;
   v_last record;
 begin
   select q.id into v_id from queue q where q.deleted_at is not null
@@ -71,6 +73,16 @@ begin
   if v_removed > 0 or exists (select 1 from dead_letter l where l.queue_id = v_id) then
     return v_removed;
   end if;
+  for v_query in select s.id from stream_query s order by s.id loop
+    delete from stream_state s
+     using (select k.partition_id, k.key from stream_state k where k.query_id = v_query and k.queue_id = v_id
+             order by k.partition_id, k.key limit v_limit for no key update skip locked) d
+     where s.query_id = v_query and s.queue_id = v_id and s.partition_id = d.partition_id and s.key = d.key;
+    get diagnostics v_removed = row_count;
+    if v_removed > 0 or exists (select 1 from stream_state s where s.query_id = v_query and s.queue_id = v_id) then
+      return v_removed;
+    end if;
+  end loop;
   delete from consumer_group g where g.queue_id = v_id;
   delete from queue q where q.id = v_id;
   return 1;

@@ -16,6 +16,7 @@ import { queueReadRoutes } from './queue-reads.ts'
 import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
 import { runRoutes } from './runs.ts'
+import { streamRoutes } from './streams.ts'
 import { taskRoutes } from './tasks.ts'
 import { timerRoutes } from './timers.ts'
 import { transactionRoutes } from './transaction.ts'
@@ -40,4 +41,5 @@ export const ROUTES: readonly Route[] = [
   ...groupReadRoutes,
   ...runRoutes,
   ...taskRoutes,
+  ...streamRoutes,
 ]
