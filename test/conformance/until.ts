@@ -1,7 +1,7 @@
-// Waits for a condition instead of sleeping; says what was awaited when it does not come.
+// Waits for a condition instead of sleeping; says what was awaited when it does not come. The minute is for busy machines.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`${what}: not within ${withinMs} ms`)

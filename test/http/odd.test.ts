@@ -235,9 +235,10 @@ test('half-sent headers do not hold others up, and large ones are refused', asyn
   const drip = setInterval(() => {
     for (const socket of slow) socket.write('E')
   }, 50)
-  const startedAt = performance.now()
+  let ended = 0
+  for (const socket of slow) socket.on('close', () => (ended += 1))
   for (let i = 0; i < 20; i++) assert.equal((await post('/api/v1/push', PUSH)).status, 201)
-  assert.ok(performance.now() - startedAt < 10_000)
+  assert.equal(ended, 0, 'the others were served beside them, not after them')
   clearInterval(drip)
   for (const socket of slow) socket.destroy()
   const large = await raw(url, `GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`)
@@ -325,25 +326,25 @@ test('bodies being read are bounded all together: past the bound 429, and small 
   assert.equal((await post('/api/v1/push', PUSH)).status, 201)
 })
 
-test('hundreds of parked polls on few connections leave other calls quick', async (t) => {
+test('hundreds of parked polls on few connections keep no other call waiting', async (t) => {
   const { url, get, post } = await serve(t, { connections: 4 })
   const polls = await Promise.all(Array.from({ length: 600 }, () => dial(url)))
   for (const [i, socket] of polls.entries()) {
     socket.on('data', () => {})
     socket.write(
-      `GET /api/v1/pop/queue/q${i % 3}?wait=true&timeout=60000&consumerGroup=g HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      `GET /api/v1/pop/queue/q${i % 3}?wait=true&timeout=300000&consumerGroup=g HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     )
   }
   await waitFor('all to park', async () =>
     /\nlockstep_parked_polls 600\n/.test((await get('/metrics/prometheus')).text),
   )
-  const took: number[] = []
-  for (let i = 0; i < 40; i++) {
-    const startedAt = performance.now()
+  for (let i = 0; i < 40; i++)
     assert.equal((await post('/api/v1/push', '{"items":[{"queue":"elsewhere","payload":1}]}')).status, 201)
-    took.push(performance.now() - startedAt)
-  }
-  assert.ok(Math.max(...took.toSorted((a, b) => a - b).slice(0, 38)) < 1_000)
+  assert.match(
+    (await get('/metrics/prometheus')).text,
+    /\nlockstep_waiting_pops 600\n/,
+    'nobody waited for a poll to end',
+  )
   for (const socket of polls) socket.destroy()
   await waitFor('all places to be free', async () =>
     /\nlockstep_waiting_pops 0\n/.test((await get('/metrics/prometheus')).text),

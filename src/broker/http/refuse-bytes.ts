@@ -15,7 +15,13 @@ const REFUSALS: ReadonlyMap<string, Refusal> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', { line: '408 Request Timeout', error: 'the request did not arrive in time' }],
 ])
 
+/** For the client to read the answer: what it sent behind the fault is read away, for an unread byte makes a close a reset. */
+const LINGER_MS = 1_000
+const refused = new WeakSet<Duplex>()
+
 export function refuseBytes(error: Error, socket: Duplex): void {
+  if (refused.has(socket)) return
+  refused.add(socket)
   const code: unknown = Reflect.get(error, 'code')
   const mayAnswer = code !== 'ECONNRESET' && code !== 'EPIPE' && socket.writable
   // What was written before on this connection is whole: Node reports such bytes only between requests or in one it gave up.
@@ -28,6 +34,7 @@ export function refuseBytes(error: Error, socket: Duplex): void {
   socket.end(
     `HTTP/1.1 ${line}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `x-content-type-options: nosniff\r\nx-request-id: ${mintId()}\r\nconnection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
   )
+  socket.resume()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
