@@ -121,7 +121,12 @@ export function createBroker(options: BrokerOptions): Broker {
   }
 
   function assemble(database: Database, connections: number): Running {
-    const hints = createHints(database, (state, reason) => logger.info('hints of other processes', { state, reason }))
+    const hints = createHints({
+      database,
+      applicationName: 'lockstep-broker',
+      onState: (state, reason) => logger.info('hints of other processes', { state, reason }),
+      onFailure: (error) => logger.error('other processes could not be told of a push', { message: messageOf(error) }),
+    })
     const answers = createAnswerBytes()
     const traffic = createTraffic({
       database,
@@ -149,6 +154,7 @@ export function createBroker(options: BrokerOptions): Broker {
         bodyBytes: () => bodies.bytes,
         answerBytes: () => answers.bytes,
         pool: database.pool,
+        hints,
       }),
       logger,
       version: packageVersion(),

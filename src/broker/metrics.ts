@@ -1,5 +1,6 @@
 // Counts what the broker does and prints it, as JSON for people and as Prometheus text. Counting costs one map look-up per
 // request; gauges are read only when asked for. Labels are routes and statuses, never names that users chose.
+import type { Hints } from '../traffic/hints.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
 interface RouteCount {
@@ -11,6 +12,7 @@ export interface Gauges {
   readonly traffic: Traffic
   readonly bodyBytes: () => number
   readonly answerBytes: () => number
+  readonly hints: Pick<Hints, 'state'>
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
 }
 
@@ -37,6 +39,12 @@ export function createMetrics(gauges: Gauges): Metrics {
       ['lockstep_answer_bytes', 'gauge', 'Answers that clients have not read yet, in bytes.', gauges.answerBytes()],
       ['lockstep_pool_connections', 'gauge', 'Connections of the pool.', pool.totalCount],
       ['lockstep_pool_idle_connections', 'gauge', 'Connections of the pool that are idle.', pool.idleCount],
+      [
+        'lockstep_hints_listening',
+        'gauge',
+        '1 while hints of other processes arrive, 0 while waits end by looking only.',
+        Number(gauges.hints.state === 'listening'),
+      ],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', rss],
       ['process_heap_bytes', 'gauge', 'Heap in use.', heapUsed],
       ['lockstep_uptime_seconds', 'gauge', 'Since the start.', (performance.now() - startedAt) / 1000],

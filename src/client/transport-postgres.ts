@@ -11,7 +11,7 @@ import { joinsOf } from '../protocol/joinable.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
-import { ringHint } from '../traffic/hint-text.ts'
+import { createHints, type Hints } from '../traffic/hints.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import type { PostgresOptions } from './client-options.ts'
@@ -19,7 +19,6 @@ import { isObject } from './foreign-transaction.ts'
 import { writesNothing } from './kv-input.ts'
 import { errorLine, type Logger } from './logger.ts'
 import { clientDoor } from './postgres/client-door.ts'
-import { hintExchange, type HintExchange } from './postgres/hint-exchange.ts'
 import { joinedTransaction, pushItem } from './postgres/joined-transaction.ts'
 import { repeated } from './postgres/repeated.ts'
 import { runStep } from './postgres/run-step.ts'
@@ -85,12 +84,17 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     onCommitted: (hint) => hints.tell(hint),
     onFault: (what, error) => log.warn({ error: errorLine(error) }, what),
   })
-  const hints: HintExchange = hintExchange(database, log, (hint) => {
-    if (hint === null) {
-      traffic.parking.ringAll()
-      runs.heardAll()
-    } else if (!runs.heard(hint)) ringHint(traffic.parking, hint)
+  const hints: Hints = createHints({
+    database,
+    applicationName: 'lockstep-listen',
+    onState(state, reason) {
+      if (state === 'polling')
+        log.warn({ reason }, 'hints of other processes do not arrive; looking at intervals instead')
+    },
+    onFailure: (error) => log.warn({ error: errorLine(error) }, 'other processes could not be told of a push'),
   })
+  // The connection that listens is made when something first waits here, not before.
+  const listen = (): void => hints.listen(traffic.parking, runs)
   const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
   // A process that consumes also keeps the database in order; there is no leader, and any number may do so.
   const upkeep = new Upkeep({
@@ -117,7 +121,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     show: async (runId, xid) => call(true, async () => runs.show(runId, xid)),
     nodes: async (runId) => call(true, async () => runs.nodes(runId)),
     async ended(runId, timeoutMs, signal) {
-      hints.listen()
+      listen()
       return runs.ended(runId, timeoutMs, signal)
     },
     cancel: async (runId, reason) => call(true, async () => runs.cancel(runId, reason)),
@@ -134,7 +138,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
 
     async pop({ wait, timeoutMs, start, ...wish }, signal) {
       await schema.passed()
-      if (wait) hints.listen()
+      if (wait) listen()
       if (options.upkeep !== false) upkeep.start()
       const asked = { ...wish, autoAck: false, start: start ?? { mode: 'new' as const } }
       return call(false, async () => traffic.pop(asked, wait ? timeoutMs : 0, signal))
@@ -174,7 +178,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       const heartbeat = (beat: HeartbeatPorts, maxStallMs: number): Heartbeat =>
         startHeartbeat({ ...beat, maxStallMs, connection, onNotice: (message) => log.warn({}, message) })
       await schema.passed()
-      hints.listen()
+      listen()
       if (options.upkeep !== false) upkeep.start()
       const ports = { database, traffic, runs, calls: runCalls, log, steps, startHeartbeat: heartbeat }
       return startWorker(given, ports)

@@ -19,7 +19,7 @@ interface Heard {
 function listenTo(
   connectionString: string,
   processId = 'hearer',
-  times: { proofMs?: number; answerMs?: number } = {},
+  times: { proofMs?: number; answerMs?: number; pollingPauseMs?: number } = {},
 ): Heard {
   const hints: (string | null)[] = []
   const states: ListenState[] = []
@@ -123,6 +123,34 @@ test('a session that was made to stop listening is noticed', async (t) => {
   await waitFor('poll-only', () => listener.state === 'polling')
   assert.deepEqual(hints, [])
   await listener.stop()
+})
+
+test('behind a pooler it polls, says so once, and leaves no LISTEN on a session of others', async (t) => {
+  const own = await createTestDatabase(t, { migrated: false })
+  const statements: string[] = []
+  // This one would deliver: the session is never shared here. It must not be believed.
+  const proxy = await startProxy(own.connectionString, {
+    foreignGreeting: true,
+    rewrite: (text) => (statements.push(text), text),
+  })
+  t.after(() => proxy.stop())
+  const { listener, hints, states } = listenTo(proxy.connectionString, 'hearer', { pollingPauseMs: 20 })
+  const looks = (): number => statements.filter((text) => text.startsWith('select pg_backend_pid')).length
+  await waitFor('it to have looked again and again', () => looks() >= 3)
+  assert.deepEqual([listener.state, states, hints], ['polling', ['polling'], []])
+  assert.deepEqual(
+    statements.filter((text) => !text.startsWith('select pg_backend_pid')),
+    [],
+  )
+  await listener.stop()
+})
+
+test('a stop is no loss: nothing is told of it', async (t) => {
+  const own = await createTestDatabase(t, { migrated: false })
+  const { listener, states } = listenTo(own.connectionString)
+  await waitFor('the listener', () => listener.state === 'listening')
+  await listener.stop()
+  assert.deepEqual([listener.state, states], ['stopped', ['listening']])
 })
 
 test('a notification that cannot be sent is told and nothing else', async (t) => {

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientConfig, type Notification } from 'pg'
 import { LIMITS } from '../protocol/limits.ts'
 import { CHANNEL, readHints } from './hint-payload.ts'
+import { ownSession } from './own-session.ts'
 
-/** listening: hints arrive. polling: the connection is there and hints do not pass (a transaction pooler). lost: no connection. */
+/** listening: hints arrive. polling: the connection is there and hints do not pass (a pooler). lost: no connection. */
 export type ListenState = 'stopped' | 'lost' | 'listening' | 'polling'
 
 export interface ListenerOptions {
@@ -16,9 +17,10 @@ export interface ListenerOptions {
   /** Own hints come back too and are dropped by this name. */
   readonly processId: string
   readonly onState?: (state: ListenState, reason: string) => void
-  /** For tests: how often it proves itself, and how long it waits for an answer. */
+  /** For tests: how often it proves itself, how long it waits for an answer, and when it tries again where hints do not pass. */
   readonly proofMs?: number
   readonly answerMs?: number
+  readonly pollingPauseMs?: number
 }
 
 const FIRST_PAUSE_MS = 100
@@ -52,7 +54,8 @@ export class Listener {
     this.stopping.abort()
     await this.running
     this.running = null
-    this.enter('stopped', 'stopped')
+    // Whoever stops it knows: only what happens by itself is told.
+    this.state = 'stopped'
   }
 
   private async keepListening(signal: AbortSignal): Promise<void> {
@@ -71,20 +74,17 @@ export class Listener {
       signal.addEventListener('abort', hangUp)
       try {
         await client.connect()
-        const heard = await this.subscribe(client, ended)
-        pauseMs = heard ? FIRST_PAUSE_MS : POLLING_PAUSE_MS
-        this.enter(
-          heard ? 'listening' : 'polling',
-          heard ? 'hints arrive' : 'LISTEN is not delivered on this connection',
-        )
-        if (heard) {
+        const deaf = await this.subscribe(client, ended)
+        pauseMs = deaf === null ? FIRST_PAUSE_MS : (this.options.pollingPauseMs ?? POLLING_PAUSE_MS)
+        if (deaf === null) {
+          this.enter('listening', 'hints arrive')
           this.options.onHints(null)
           await this.prove(client, ended)
-        }
+        } else if (!signal.aborted) this.enter('polling', deaf)
       } catch (error) {
         reason = error instanceof Error ? error.message : String(error)
       }
-      if (signal.aborted || this.state !== 'polling') this.enter('lost', reason)
+      if (!signal.aborted && this.state !== 'polling') this.enter('lost', reason)
       signal.removeEventListener('abort', hangUp)
       await end(client)
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
@@ -92,8 +92,11 @@ export class Listener {
     }
   }
 
-  /** True when a notification sent here came back here. */
-  private async subscribe(client: Client, ended: Promise<void>): Promise<boolean> {
+  /** Null when a notification sent here came back here; else why none will. */
+  private async subscribe(client: Client, ended: Promise<void>): Promise<string | null> {
+    // Behind a pooler a LISTEN would stay on a session that others use next, and a lucky delivery would prove nothing.
+    if (!(await this.answer(ownSession(client), ended)))
+      return 'a pooler stands between: LISTEN needs a connection straight to PostgreSQL'
     const probe = `probe ${this.options.processId} ${Math.random()}`
     const delivered = new Promise<boolean>((resolve) => {
       client.on('notification', ({ payload }: Notification) => {
@@ -103,7 +106,8 @@ export class Listener {
     })
     await this.answer(client.query(`listen ${CHANNEL}`), ended)
     await this.answer(client.query('select pg_notify($1, $2)', [CHANNEL, probe]), ended)
-    return Promise.race([delivered, sleep(this.answerMs, false, { ref: false }), ended.then(() => false)])
+    const heard = await Promise.race([delivered, sleep(this.answerMs, false, { ref: false }), ended.then(() => false)])
+    return heard ? null : 'LISTEN is not delivered on this connection'
   }
 
   /** Asks at intervals whether this session still listens, until it does not answer, does not listen or has ended. */

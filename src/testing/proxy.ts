@@ -39,13 +39,15 @@ interface Plan {
 export interface ProxyOptions {
   /** Changes the statements of clients on their way; for playing a pooler that has its own mind. */
   readonly rewrite?: (statement: string) => string
+  /** Greets with a process number of its own, as poolers do. */
+  readonly foreignGreeting?: boolean
   /** Listens here again, as a server that comes back does; a free one by default. */
   readonly port?: number
 }
 
 export async function startProxy(
   connectionString: string,
-  { rewrite, port: wanted = 0 }: ProxyOptions = {},
+  { rewrite, foreignGreeting = false, port: wanted = 0 }: ProxyOptions = {},
 ): Promise<Proxy> {
   const target = new URL(connectionString)
   const sockets = new Set<Socket>()
@@ -64,6 +66,7 @@ export async function startProxy(
         plan = null
       },
       rewrite,
+      foreignGreeting,
     )
     for (const [from, receive] of [
       [front, (data: Buffer) => link.fromClient(data)],
@@ -122,6 +125,7 @@ class Link {
   private readonly plan: () => Plan | null
   private readonly done: () => void
   private readonly rewrite: ((statement: string) => string) | undefined
+  private readonly foreignGreeting: boolean
 
   constructor(
     front: Socket,
@@ -129,8 +133,10 @@ class Link {
     plan: () => Plan | null,
     done: () => void,
     rewrite: ((statement: string) => string) | undefined,
+    foreignGreeting: boolean,
   ) {
     this.rewrite = rewrite
+    this.foreignGreeting = foreignGreeting
     this.front = front
     this.back = back
     this.plan = plan
@@ -168,6 +174,7 @@ class Link {
         if (point === 'before-ready' && type === 'Z') return this.cutAsPlanned()
       }
       if (type === 'Z') this.commitSent = false
+      if (type === 'K' && this.foreignGreeting) frame.writeInt32BE(frame.readInt32BE(5) ^ 1, 5)
       if (!this.front.destroyed) this.front.write(frame)
     }
   }

@@ -12,18 +12,25 @@ import type { RunTraffic } from './run-traffic.ts'
 export interface Hints {
   /** Call after a commit that somebody may wait for, with what its hint says. */
   tell(hint: string): void
-  /** Idempotent; the connection is made behind. */
+  /** Call before something waits here. Idempotent; the connection is made behind. */
   listen(parking: Parking, runs: RunTraffic): void
   stop(): Promise<void>
   readonly state: ListenState
 }
 
-export function createHints(
-  database: Database,
-  onState: (state: ListenState, reason: string) => void = () => {},
-): Hints {
+export interface HintsOptions {
+  readonly database: Database
+  /** Of the connection that listens. */
+  readonly applicationName: string
+  /** Told of each change that happened by itself. */
+  readonly onState: (state: ListenState, reason: string) => void
+  /** A hint that could not be sent. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export function createHints({ database, applicationName, onState, onFailure }: HintsOptions): Hints {
   const processId = mintId()
-  const notifier = new Notifier({ db: database, processId })
+  const notifier = new Notifier({ db: database, processId, onFailure })
   let listener: Listener | null = null
 
   return {
@@ -31,7 +38,7 @@ export function createHints(
 
     listen(parking, runs) {
       listener ??= new Listener({
-        config: database.direct,
+        config: { ...database.direct, application_name: applicationName },
         processId,
         onState,
         onHints: (hints) => {

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
+import { ownSession } from '../../db/own-session.ts'
 import type { Check } from '../examine.ts'
 import { fine, warn } from './finding.ts'
 
@@ -15,6 +16,14 @@ export const examineListen: Check = async (database) => {
   const channel = `lockstep_doctor_${randomBytes(6).toString('hex')}`
   try {
     await listener.connect()
+    if (!(await ownSession(listener)))
+      return [
+        warn(
+          'listen',
+          'a pooler stands between: waiting consumers wake up by looking',
+          'give brokers and workers a connection straight to PostgreSQL, or live with the slower wake-ups',
+        ),
+      ]
     await listener.query(`listen ${channel}`)
     const began = performance.now()
     const arrived = arrival(listener, channel)
