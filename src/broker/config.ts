@@ -1,22 +1,17 @@
 // The broker's settings: one table of environment variables, read through the same fields as every request. A setting that
 // is not understood stops the start with its name and what would be right; nothing is guessed.
 import { booleanText, integerText, oneOf, optional, readFields, root, text } from '../protocol/check.ts'
-import type { Field, Values } from '../protocol/check.ts'
+import type { Values } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
-
-interface Setting<T> extends Field<T> {
-  /** For docs/reference/settings.md. */
-  readonly about: string
-  readonly fallback: string
-}
-
-const setting = <T>(field: Field<T>, fallback: string, about: string): Setting<T> => ({ ...field, fallback, about })
+import { AUTH_SETTINGS } from './auth/auth-settings.ts'
+import { withSecretFiles } from './secret-files.ts'
+import { secretSetting, setting } from './setting.ts'
+import type { TlsOptions } from './tls.ts'
 
 export const SETTINGS = {
-  DATABASE_URL: setting(
+  DATABASE_URL: secretSetting(
     optional(text({ min: 1, max: 4_096 }), null),
-    '',
     'Connection string of the PostgreSQL that holds everything. Required by `lockstep serve`.',
   ),
   HOST: setting(optional(text({ min: 1, max: 255 }), '127.0.0.1'), '127.0.0.1', 'Address to listen on.'),
@@ -24,7 +19,23 @@ export const SETTINGS = {
   LOCKSTEP_ALLOW_OPEN: setting(
     optional(booleanText, false),
     'false',
-    'This build has no authentication: it listens beyond loopback only when this is `true`.',
+    'Listen beyond loopback although no token is checked: only when something before the broker keeps strangers out.',
+  ),
+  ...AUTH_SETTINGS,
+  LOCKSTEP_TLS_CERT_FILE: setting(
+    optional(text({ min: 1, max: 4_096 }), null),
+    '',
+    'Serve HTTPS with the certificate in this PEM file, followed by those between it and the root. Read again when it changes and on SIGHUP.',
+  ),
+  LOCKSTEP_TLS_KEY_FILE: setting(
+    optional(text({ min: 1, max: 4_096 }), null),
+    '',
+    'The key of that certificate, in PEM.',
+  ),
+  LOCKSTEP_TLS_MIN_VERSION: setting(
+    optional(oneOf('TLSv1.2', 'TLSv1.3'), 'TLSv1.2'),
+    'TLSv1.2',
+    'The oldest version of TLS that is spoken.',
   ),
   LOCKSTEP_HOST_NAMES: setting(
     optional(text({ min: 1, max: 4_096 }), null),
@@ -56,10 +67,11 @@ export const SETTINGS = {
 
 export type Settings = Values<typeof SETTINGS>
 
+const SECRETS = Object.entries(SETTINGS).flatMap(([name, row]) => ('secret' in row ? [name] : []))
+
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  )
+  const filled = withSecretFiles(environment, SECRETS)
+  const given = Object.fromEntries(Object.entries(filled).filter(([, value]) => value !== undefined && value !== ''))
   return readFields(SETTINGS, given, root('setting '))
 }
 
@@ -89,12 +101,29 @@ export function hostRule(listensOn: string, names: readonly string[]): HostRule 
   }
 }
 
-/** Refuses an address that others can reach, as long as there is no authentication to stop them. */
-export function demandLoopback(host: string, allowOpen: boolean): void {
-  if (allowOpen || LOOPBACK.test(host)) return
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
+
+/** Refuses an address that others can reach, unless tokens stop strangers or somebody said that it is meant. */
+export function demandLoopback(host: string, checksTokens: boolean, allowOpen: boolean): void {
+  if (allowOpen || checksTokens || isLoopback(host)) return
   throw new LockstepError(
     'bad_request',
-    `HOST ${host} can be reached by others and this build has no authentication; listen on 127.0.0.1, or set LOCKSTEP_ALLOW_OPEN=true if something before it keeps strangers out`,
+    `HOST ${host} can be reached by others and no token is checked; set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, listen on 127.0.0.1, or set LOCKSTEP_ALLOW_OPEN=true if something before it keeps strangers out`,
     { field: 'HOST' },
   )
+}
+
+export function tlsOptions(settings: Settings): TlsOptions | null {
+  const { LOCKSTEP_TLS_CERT_FILE: certFile, LOCKSTEP_TLS_KEY_FILE: keyFile } = settings
+  if (certFile === null && keyFile === null) return null
+  if (certFile === null || keyFile === null) {
+    throw new LockstepError(
+      'bad_request',
+      'LOCKSTEP_TLS_CERT_FILE and LOCKSTEP_TLS_KEY_FILE must be set both or not at all',
+      {
+        field: certFile === null ? 'LOCKSTEP_TLS_CERT_FILE' : 'LOCKSTEP_TLS_KEY_FILE',
+      },
+    )
+  }
+  return { certFile, keyFile, minVersion: settings.LOCKSTEP_TLS_MIN_VERSION }
 }

@@ -1,9 +1,6 @@
 // The broker: an HTTP server over one PostgreSQL. It keeps no state that matters, so any number may run side by side.
 // Start and stop are idempotent and wait for everything; a stop claims nothing more, answers parked polls empty, finishes
 // what is in flight, hands back what could not be delivered, and then closes.
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Server } from 'node:http'
 import type { Pool } from 'pg'
 import { checkSchema } from '../db/migrate/schema-state.ts'
 import { openDatabase } from '../db/pool.ts'
@@ -15,19 +12,24 @@ import type { Hints } from '../traffic/hints.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createTraffic } from '../traffic/traffic.ts'
 import { Upkeep } from '../upkeep/runner.ts'
-import { demandLoopback, hostRule } from './config.ts'
+import { createAuthenticator } from './auth/authenticator.ts'
+import type { Authenticator } from './auth/authenticator.ts'
+import type { AuthOptions } from './auth/auth-options.ts'
+import { demandLoopback, hostRule, isLoopback } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
 import { createAnswerBytes } from './http/answer-bytes.ts'
 import { createRequestDesk } from './http/handle-request.ts'
 import type { RequestDesk } from './http/handle-request.ts'
 import { createBodyReader } from './http/read-body.ts'
-import { refuseBytes } from './http/refuse-bytes.ts'
+import { createServing } from './http/serving.ts'
+import type { Serving } from './http/serving.ts'
 import { ROUTES } from './http/routes.ts'
 import { silent } from './logger.ts'
 import type { Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { BrokerParts } from './parts.ts'
 import { packageVersion } from './package-version.ts'
+import type { TlsOptions } from './tls.ts'
 
 export interface BrokerOptions {
   /** Where PostgreSQL is; or the application's own pool. */
@@ -38,8 +40,12 @@ export interface BrokerOptions {
   readonly host?: string
   /** 0 takes a free one. */
   readonly port?: number
-  /** Listen beyond loopback although there is no authentication. */
+  /** Listen beyond loopback although no token is checked. */
   readonly allowOpen?: boolean
+  /** Ask every request but public ones for a bearer token. */
+  readonly auth?: AuthOptions
+  /** Serve HTTPS. */
+  readonly tls?: TlsOptions
   /** Names besides localhost under which clients reach it; without any, one beyond loopback answers to every name. */
   readonly hostNames?: readonly string[]
   readonly defaultSubscriptionMode?: 'all' | 'new'
@@ -62,22 +68,13 @@ const DEFAULT_PORT = 6632
 const DEFAULT_DRAIN_MS = 10_000
 /** Of the pool, for hints to other processes and for upkeep. */
 const KEPT_FOR_OTHERS = 1
-/** A client that sends its headers or body slower than this is cut; so is a connection that carries nothing. */
-const HEADERS_MS = 30_000
-const REQUEST_MS = 60_000
-const KEEP_ALIVE_MS = 75_000
-const SILENCE_MS = 120_000
-const CHECK_MS = 2_000
-const SOCKETS = LIMITS.parkedPolls + 5_000
-
 interface Running {
-  readonly server: Server
+  readonly serving: Serving
   readonly desk: RequestDesk
   readonly parts: BrokerParts
   readonly database: Database
   readonly hints: Hints
   readonly upkeep: Upkeep
-  readonly sockets: ReadonlySet<Socket>
 }
 
 export function createBroker(options: BrokerOptions): Broker {
@@ -87,7 +84,15 @@ export function createBroker(options: BrokerOptions): Broker {
   let stopping: Promise<void> | null = null
 
   async function open(): Promise<void> {
-    demandLoopback(host, options.allowOpen ?? false)
+    demandLoopback(host, options.auth !== undefined, options.allowOpen ?? false)
+    const auth = options.auth
+      ? createAuthenticator(options.auth, {
+          onFault: (message) => logger.error('keys of the token issuer not fetched', { message }),
+        })
+      : null
+    if (auth && options.tls === undefined && !isLoopback(host)) {
+      logger.info('tokens travel in the clear', { host, hint: 'set LOCKSTEP_TLS_CERT_FILE, or let a proxy speak TLS' })
+    }
     const connections = options.connections ?? options.pool?.options.max ?? LIMITS.poolConnections
     const database = openDatabase({
       ...(options.pool === undefined ? {} : { pool: options.pool }),
@@ -96,18 +101,19 @@ export function createBroker(options: BrokerOptions): Broker {
       applicationName: 'lockstep-broker',
       onConnectionLost: (error) => logger.error('connection lost', { message: error.message }),
     })
-    const started = assemble(database, connections)
+    const started = assemble(database, connections, auth)
     try {
       await demandSchema(database)
-      await listen(started.server, port, host)
+      await started.serving.listen(port, host)
     } catch (error) {
+      await started.serving.close()
       await database.close()
       throw error
     }
     started.hints.listen(started.parts.traffic.parking, started.parts.runs)
     if (options.upkeep ?? true) started.upkeep.start()
     running = started
-    logger.info('listening', { address: addressOf(started.server, host) })
+    logger.info('listening', { address: started.serving.address(host), tokens: auth !== null })
   }
 
   /** A schema that does not fit is refused; a PostgreSQL that does not answer yet is waited for, with health red. */
@@ -120,7 +126,7 @@ export function createBroker(options: BrokerOptions): Broker {
     }
   }
 
-  function assemble(database: Database, connections: number): Running {
+  function assemble(database: Database, connections: number, auth: Authenticator | null): Running {
     const hints = createHints({
       database,
       applicationName: 'lockstep-broker',
@@ -160,34 +166,13 @@ export function createBroker(options: BrokerOptions): Broker {
       version: packageVersion(),
       defaultMode: options.defaultSubscriptionMode ?? 'new',
       answers,
+      auth,
       hosts: hostRule(host, options.hostNames ?? []),
       requireLease: options.requireLease ?? false,
     }
     const desk = createRequestDesk(parts, ROUTES, bodies)
-    const server = createServer(
-      {
-        maxHeaderSize: LIMITS.headerBytes,
-        headersTimeout: HEADERS_MS,
-        requestTimeout: REQUEST_MS,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connectionsCheckingInterval: CHECK_MS,
-        noDelay: true,
-      },
-      desk.listener,
-    )
-    server.timeout = SILENCE_MS
-    server.maxConnections = SOCKETS
-    server.on('checkContinue', desk.listener)
-    server.on('clientError', refuseBytes)
-    const sockets = new Set<Socket>()
-    server.on('connection', (socket) => {
-      sockets.add(socket)
-      socket.on('close', (reset) => {
-        sockets.delete(socket)
-        if (reset) desk.reset(socket)
-      })
-    })
-    return { server, desk, parts, database, hints, upkeep, sockets }
+    const serving = createServing(desk, options.tls ?? null, logger)
+    return { serving, desk, parts, database, hints, upkeep }
   }
 
   async function close(): Promise<void> {
@@ -195,16 +180,14 @@ export function createBroker(options: BrokerOptions): Broker {
     const closing = running
     running = null
     if (!closing) return
-    const { server, desk, parts, database, hints, upkeep, sockets } = closing
+    const { serving, desk, parts, database, hints, upkeep } = closing
     // It listens until the end: who comes now is told that this one is going, and is not cut off.
     parts.health.drain()
     desk.drain()
     const finished = Promise.all([parts.traffic.drain(), parts.runs.drain(), desk.idle()])
     const clean = await within(finished, options.drainMs ?? DEFAULT_DRAIN_MS)
-    if (!clean) logger.error('stop cut requests in flight', { connections: sockets.size })
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    for (const socket of sockets) socket.destroy()
-    await closed
+    if (!clean) logger.error('stop cut requests in flight', { connections: serving.connections })
+    await serving.close()
     // What was on its way to a cut connection is handed back before the pool goes.
     await within(parts.traffic.drain(), LIMITS.statementTimeoutMs)
     await Promise.all([hints.stop(), upkeep.stop()])
@@ -229,25 +212,9 @@ export function createBroker(options: BrokerOptions): Broker {
     },
     get address() {
       if (!running) throw new Error('the broker is not started')
-      return addressOf(running.server, host)
+      return running.serving.address(host)
     },
   }
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, host, backlog: 4_096 }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function addressOf(server: Server, host: string): string {
-  const address: AddressInfo | string | null = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -2,6 +2,7 @@
 import type { Database } from '../db/pool.ts'
 import type { RunTraffic } from '../traffic/run-traffic.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import type { Authenticator } from './auth/authenticator.ts'
 import type { HostRule } from './config.ts'
 import type { HealthCheck } from './health-check.ts'
 import type { AnswerBytes } from './http/answer-bytes.ts'
@@ -20,6 +21,8 @@ export interface BrokerParts {
   readonly defaultMode: 'all' | 'new'
   /** Answers that are not read yet. */
   readonly answers: AnswerBytes
+  /** Null: everybody may call everything. */
+  readonly auth: Authenticator | null
   /** By which names it is called, and which pages are its own. */
   readonly hosts: HostRule
   /** Refuse acks without a lease on every queue. */

@@ -1,6 +1,7 @@
 // Runs a broker as a process: settings from the environment, a stop on SIGTERM and SIGINT, exit 0 after a clean one.
 import { LockstepError } from '../protocol/errors.ts'
-import { readSettings } from './config.ts'
+import { authOptions } from './auth/auth-settings.ts'
+import { readSettings, tlsOptions } from './config.ts'
 import { createBroker } from './create-broker.ts'
 import type { Broker } from './create-broker.ts'
 import { jsonLogger } from './logger.ts'
@@ -22,12 +23,16 @@ export async function runBroker(options: RunOptions = {}): Promise<Broker> {
     })
   }
   const logger = jsonLogger(settings.LOG_LEVEL)
+  const auth = authOptions(settings)
+  const tls = tlsOptions(settings)
   const broker = createBroker({
     connectionString,
     connections: settings.LOCKSTEP_CONNECTIONS,
     host: settings.HOST,
     port: options.port ?? settings.PORT,
     allowOpen: settings.LOCKSTEP_ALLOW_OPEN,
+    ...(auth === null ? {} : { auth }),
+    ...(tls === null ? {} : { tls }),
     hostNames: settings.LOCKSTEP_HOST_NAMES?.split(',') ?? [],
     defaultSubscriptionMode: settings.DEFAULT_SUBSCRIPTION_MODE,
     requireLease: settings.LOCKSTEP_REQUIRE_LEASE,

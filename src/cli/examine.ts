@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../db/pool.ts'
 import { examineActivity } from './doctor/examine-activity.ts'
 import { examineListen } from './doctor/examine-listen.ts'
 import { examineSchema } from './doctor/examine-schema.ts'
+import { examineSecurity } from './doctor/examine-security.ts'
 import { examineServer } from './doctor/examine-server.ts'
 import { explainError } from './explain-error.ts'
 
@@ -18,16 +19,24 @@ export interface Finding {
 
 export type Check = (database: Database) => Promise<readonly Finding[]>
 
-export async function examine(connectionString: string): Promise<readonly Finding[]> {
+/** `env`: the settings that a broker of this environment would have. */
+export async function examine(connectionString: string, env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const database = openDatabase({ connectionString, connections: 2, applicationName: 'lockstep doctor' })
   try {
     const server = await attempt('connection', examineServer, database)
     // Without a connection every further check would say the same.
-    if (server.some(({ check, status }) => check === 'connection' && status === 'fail')) return server
+    const security = await examineSecurity(env)
+    if (server.some(({ check, status }) => check === 'connection' && status === 'fail')) return [...server, ...security]
     const schema = await attempt('schema', examineSchema, database)
     const listen = await attempt('listen', examineListen, database)
     const served = schema.every(({ status }) => status === 'ok')
-    return [...server, ...schema, ...listen, ...(served ? await attempt('activity', examineActivity, database) : [])]
+    return [
+      ...server,
+      ...security,
+      ...schema,
+      ...listen,
+      ...(served ? await attempt('activity', examineActivity, database) : []),
+    ]
   } finally {
     await database.close()
   }

@@ -3,6 +3,7 @@ import { integer, optional, root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { consoleLogger, type Logger } from './logger.ts'
 import type { HttpSettings } from './http/http-call.ts'
+import { createToken } from './http/token.ts'
 import type { Way } from './queue-builder.ts'
 
 interface Common {
@@ -13,8 +14,11 @@ interface Common {
 /** Through a broker; works in browsers too. */
 export interface HttpOptions extends Common {
   readonly url: string
-  /** Sent as `Authorization: Bearer …`. */
-  readonly token?: string | undefined
+  /**
+   * Sent as `Authorization: Bearer …` and never logged. A function is asked before the first request and again after a 401, so
+   * that a token may expire; what it gives is kept in between.
+   */
+  readonly token?: string | (() => string | Promise<string>) | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** How long an answer may take, beside the waiting that a pop asked for; default 30,000. */
   readonly timeoutMs?: number | undefined
@@ -88,10 +92,10 @@ export function httpSettings(options: HttpOptions): HttpSettings {
   if (base.protocol !== 'http:' && base.protocol !== 'https:') {
     throw new LockstepError('bad_request', `url must begin with http:// or https://; got '${options.url}'`)
   }
-  const token = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
   return {
     base: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
-    headers: { ...options.headers, ...token },
+    headers: { ...options.headers },
+    token: options.token === undefined ? null : createToken(options.token),
     timeoutMs: answerMs.read(options.timeoutMs, root(), 'timeoutMs'),
   }
 }

@@ -107,6 +107,26 @@ export const LIMITS = {
   /** Keys and values that one read of a stream's state brings; past it the read is refused, never cut. */
   streamStateBytes: 64 * 1024 * 1024,
   streamHashBytes: 512,
+  /** Of a bearer token, of the subject in it, and how many are remembered as checked. */
+  tokenBytes: 8_192,
+  subjectBytes: 512,
+  rememberedTokens: 10_000,
+  secretBytesLeast: 8,
+  secretFileBytes: 65_536,
+  /** How often the files of the certificate are looked at. */
+  tlsLookMs: 5_000,
+  /** Between the issuer's clock and ours. */
+  clockSkewSeconds: 300,
+  clockSkewSecondsDefault: 30,
+  /** Published keys: of one answer; asked for again when older, at most this often; not used any more when this old. */
+  jwksBytes: 262_144,
+  jwksKeys: 100,
+  jwksTimeoutMs: 5_000,
+  jwksFreshMs: 600_000,
+  jwksCooldownMs: 30_000,
+  /** While there is no usable set. */
+  jwksRetryMs: 1_000,
+  jwksStaleMs: 86_400_000,
 
   listLimit: 1_000,
   listLimitDefault: 100,

@@ -297,7 +297,7 @@ test('a name parameter given twice is refused, not chosen from', async (t) => {
   assert.equal((await get('/api/v1/pop/queue/q?consumerGroup=a&consumerGroup=a')).status, 204)
 })
 
-test('it refuses to listen where others reach it, as there is no authentication', async (t) => {
+test('it refuses to listen where others reach it as long as no token is checked', async (t) => {
   const { createBroker } = await import('../../src/broker/create-broker.ts')
   const { db } = await serve(t)
   const { connectionString } = db

@@ -13,7 +13,7 @@ export function httpPage(): Page {
   return page(
     'http.md',
     'HTTP',
-    'Plain HTTP/1.1, JSON both ways, port 6632 unless told otherwise. Unknown body keys and query parameters are ignored. A fault answers `{"error":"…","code":"…"}` with the status of [errors.md](errors.md); what lies past a bound of [limits.md](limits.md) is refused. Access names the role a route asks for where authentication exists; this version has none and listens on loopback only, unless told otherwise.',
+    'Plain HTTP/1.1, JSON both ways, port 6632 unless told otherwise. Unknown body keys and query parameters are ignored. A fault answers `{"error":"…","code":"…"}` with the status of [errors.md](errors.md); what lies past a bound of [limits.md](limits.md) is refused. Access names the role that a route asks for when tokens are checked: `admin` may call everything, `read-write` all but that, `read-only` and `write-only` their own; who has no token gets 401, who has the wrong role 403.',
     `${list}\n\n${ROUTES.map(section).join('\n\n')}`,
   )
 }

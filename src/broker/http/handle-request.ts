@@ -1,10 +1,12 @@
-// The way of a request: find its route, guard it, read its body, run its handler, write one answer. Every fault on this way
+// The way of a request: find its route, guard it, admit its caller, read its body, run its handler, write one answer. Every fault on this way
 // becomes an answer; nothing that a client sends may end the process or leave a request unanswered.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { BrokerParts } from '../parts.ts'
 import type { AnswerBytes } from './answer-bytes.ts'
+import { admit } from './admit.ts'
+import type { Caller } from './admit.ts'
 import { guard } from './guard.ts'
 import { compileRoutes } from './match-route.ts'
 import type { BodyReader } from './read-body.ts'
@@ -92,10 +94,10 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
       setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref()
     }
 
-    function run(route: Route, params: Call['params'], body: Buffer): void {
+    function run(route: Route, params: Call['params'], sub: string | null, body: Buffer): void {
       const queryText = mark < 0 ? '' : url.slice(mark + 1)
       try {
-        const given = route.handle({ parts, request, response, route, requestId, params, queryText, body })
+        const given = route.handle({ parts, request, response, route, requestId, sub, params, queryText, body })
         if (given instanceof Promise) given.then(answer, fail)
         else answer(given)
       } catch (error) {
@@ -123,19 +125,30 @@ export function createRequestDesk(parts: BrokerParts, routes: readonly Route[], 
       label = `${route.method} ${route.path}`
       if (draining && route.access !== 'public') throw new LockstepError('draining', 'this broker is shutting down')
       guard(request, route, parts.hosts)
+      const caller = admit(request, route, parts.auth)
+      if (caller instanceof Promise) caller.then(take, turnAway)
+      else take(caller)
     } catch (error) {
+      turnAway(error)
+    }
+
+    function turnAway(error: unknown): void {
       if (hasBody(request)) refuseBody(faultFor(error))
       else fail(error)
-      return
     }
-    if (!hasBody(request)) {
-      run(route, params, EMPTY)
-      return
+
+    function take({ sub }: Caller): void {
+      if (!hasBody(request)) {
+        run(route, params, sub, EMPTY)
+        return
+      }
+      // Gone while its token was checked: no more events would come.
+      if (request.destroyed) return
+      bodies.read(request, response, (fault, body) => {
+        if (fault) refuseBody(fault)
+        else run(route, params, sub, body)
+      })
     }
-    bodies.read(request, response, (fault, body) => {
-      if (fault) refuseBody(fault)
-      else run(route, params, body)
-    })
   }
 
   function settleIdlers(): void {

@@ -12,7 +12,7 @@ import type { Answer, Call, Route } from './route.ts'
 const CREATED = 201
 
 function handle(call: Call): Promise<Answer> {
-  const request = decodePush(bodyText(call.body), null)
+  const request = decodePush(bodyText(call.body), call.sub)
   const requestId = requestIdOf(call, request.requestId)
   if (requestId !== null) return pushOnce(call, requestId, request)
   return call.parts.traffic.push(request.items).then((results) => json(encodePush(request, results), CREATED))

@@ -19,9 +19,14 @@ export function requestIdOf(call: Call, ofBody: string | null): string | null {
   return ofHeader
 }
 
-/** Of the route and the body's bytes: the same id may not be used for something else. */
+/** Of the route, the caller and the body's bytes: the same id may not be used for something else or by somebody else. */
 export function bodyHash(call: Call): string {
-  return createHash('sha256').update(call.route.path).update('\0').update(call.body).digest('hex')
+  return createHash('sha256')
+    .update(call.route.path)
+    .update('\0')
+    .update(call.sub === null ? '' : `${call.sub}\0`)
+    .update(call.body)
+    .digest('hex')
 }
 
 export interface Outcome {

@@ -40,8 +40,12 @@ export function faultFor(error: unknown): LockstepError {
 }
 
 export function faultAnswer(fault: LockstepError): Answer {
-  const headers = fault.status === 503 || fault.status === 429 ? ['retry-after', RETRY_AFTER_SECONDS] : []
-  return { status: fault.status, body: JSON.stringify(faultBody(fault)), headers }
+  return { status: fault.status, body: JSON.stringify(faultBody(fault)), headers: headersFor(fault.status) }
+}
+
+function headersFor(status: number): readonly string[] {
+  if (status === 503 || status === 429) return ['retry-after', RETRY_AFTER_SECONDS]
+  return status === 401 ? ['www-authenticate', 'Bearer'] : []
 }
 
 const OWN_ERRORS: ReadonlySet<string> = new Set(['payload_too_large', 'timer_horizon_exceeded'])

@@ -13,6 +13,8 @@ export interface Call {
   readonly response: ServerResponse
   readonly route: Route
   readonly requestId: string
+  /** The subject of the caller's token; null without authentication, or when the token names nobody. */
+  readonly sub: string | null
   /** Of the path pattern, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly queryText: string

@@ -48,7 +48,7 @@ async function state(call: Call): Promise<Answer> {
 }
 
 async function cycle(call: Call): Promise<Answer> {
-  const { requestId: ofBody, cycle: asked } = decodeCycle(bodyText(call.body), null)
+  const { requestId: ofBody, cycle: asked } = decodeCycle(bodyText(call.body), call.sub)
   const requestId = requestIdOf(call, ofBody)
   let answer: string
   if (requestId === null) answer = encodeCycle(asked, await writing(call, (db) => streamCycle(db, asked)))

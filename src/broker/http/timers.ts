@@ -16,7 +16,7 @@ import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
 async function many(call: Call): Promise<Answer> {
-  const { requestId: ofBody, operations } = decodeTimers(bodyText(call.body), null)
+  const { requestId: ofBody, operations } = decodeTimers(bodyText(call.body), call.sub)
   const requestId = requestIdOf(call, ofBody)
   if (requestId === null) return json(encodeTimers(operations, await call.parts.traffic.timers(operations)))
   const answer = await once(call, requestId, async (db) => {

@@ -16,7 +16,7 @@ import { transactionWithRuns } from './transaction-with-runs.ts'
 async function commit(call: Call): Promise<Answer> {
   let transactionId = mintId()
   try {
-    const decoded = decodeTransaction(bodyText(call.body), null)
+    const decoded = decodeTransaction(bodyText(call.body), call.sub)
     const { requestId: ofBody, operations, kv, timers } = decoded
     const requestId = requestIdOf(call, ofBody)
     if (requestId !== null) transactionId = idOfRequest(requestId)

@@ -11,13 +11,13 @@ export const doctor: Command = {
   name: 'doctor',
   summary: 'Examine a database and say what is wrong with it.',
   detail:
-    'Checks the connection, the version of the server and encoding, the schema, settings that trap applications, old transactions, LISTEN, who does upkeep, the clock, and messages that wait to be placed. Ends with status 1 when something is broken; a warning alone ends with 0.',
+    'Checks the connection, the version of the server and encoding, the schema, settings that trap applications, who could call a broker with the settings of this environment, old transactions, LISTEN, who does upkeep, the clock, and messages that wait to be placed. Ends with status 1 when something is broken; a warning alone ends with 0.',
   arguments: [],
   options: DATABASE_OPTIONS,
   examples: ['lockstep doctor', 'lockstep doctor --json'],
   async run(call) {
     const { connectionString, source } = findDatabase(call.text('database-file'), call.env, process.cwd())
-    const findings = await withProgress(call.output, 'examining the database', examine(connectionString))
+    const findings = await withProgress(call.output, 'examining the database', examine(connectionString, call.env))
     const broken = findings.some((finding) => finding.status === 'fail')
     call.output.result({ ok: !broken, database: source, findings }, () =>
       [`database: ${source}`, ...findings.map((finding) => line(finding, call.output))].join('\n'),

@@ -3,12 +3,15 @@
 import { LockstepError } from '../../protocol/errors.ts'
 import { faultOfAnswer } from './answer-fault.ts'
 import { pauseBefore } from '../retry-pause.ts'
+import type { Token } from './token.ts'
 
 export interface HttpSettings {
   /** Without a slash at the end. */
   readonly base: string
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
+  /** Null: requests carry none. */
+  readonly token: Token | null
 }
 
 export interface HttpCall {
@@ -42,8 +45,9 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   })
 }
 
-function headersOf(settings: HttpSettings, call: HttpCall): Record<string, string> {
+function headersOf(settings: HttpSettings, call: HttpCall, bearer: string | null): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json', ...settings.headers }
+  if (bearer !== null) headers['authorization'] = `Bearer ${bearer}`
   if (call.body !== undefined) headers['content-type'] = 'application/json'
   return headers
 }
@@ -78,10 +82,11 @@ async function exchange(
   settings: HttpSettings,
   call: HttpCall,
   signal: AbortSignal,
+  bearer: string | null,
 ): Promise<HttpAnswer & { readonly retryAfter: string | null }> {
   const response = await fetch(`${settings.base}${call.path}`, {
     method: call.method,
-    headers: headersOf(settings, call),
+    headers: headersOf(settings, call, bearer),
     signal,
     ...(call.body === undefined ? {} : { body: call.body }),
   })
@@ -91,15 +96,23 @@ async function exchange(
 /** A 2xx answer, or a LockstepError. An aborted signal rejects with its reason. */
 export async function httpCall(settings: HttpSettings, call: HttpCall): Promise<HttpAnswer> {
   const allowedMs = settings.timeoutMs + (call.parkedMs ?? 0)
+  let renewed = false
   for (let attempt = 1; ; attempt += 1) {
     call.signal?.throwIfAborted()
+    const bearer = settings.token === null ? null : await settings.token.get()
     const deadline = AbortSignal.timeout(allowedMs)
     const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal])
     let fault: LockstepError
     let answered: { readonly status: number; readonly retryAfter: string | null } | null = null
     try {
-      const answer = await exchange(settings, call, signal)
+      const answer = await exchange(settings, call, signal, bearer)
       if (answer.status >= 200 && answer.status < 300) return answer
+      if (answer.status === 401 && !renewed && bearer !== null && settings.token?.drop(bearer)) {
+        // It was refused at the door and did nothing; a newer token may pass.
+        renewed = true
+        attempt -= 1
+        continue
+      }
       answered = answer
       fault = faultOfAnswer(answer)
     } catch (error) {
