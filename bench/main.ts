@@ -1,5 +1,5 @@
 // The benchmark: embedded PostgreSQL with full durability, the broker and the load generator as processes of their own, on
-// the same cores. node .build/bench/main.js [--list] [--only name,name] [--seconds n] [--note text]
+// the same cores. node .build/bench/main.js [--list] [--only name,name] [--seconds n] [--keep], or `peers` and its own options.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { migrate } from '../src/db/migrate/migrate.ts'
 import { openDatabase } from '../src/db/pool.ts'
 import { startPostgres } from '../src/embedded/start-postgres.ts'
 import { describeMachine } from './machine.ts'
+import { runPeers } from './peers/run-peers.ts'
 import { report } from './report.ts'
 import { startBroker, startChild, startEcho } from './rows/child.ts'
 import { measure } from './rows/measure.ts'
@@ -22,19 +23,23 @@ const SETTINGS = { synchronous_commit: 'on', fsync: 'on', shared_buffers: '1GB' 
 // A database of its own each time, so that no run inherits the bloat of another.
 const DATABASE = `bench_${Date.now()}`
 
-const { values } = parseArgs({
-  options: {
-    list: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    seconds: { type: 'string', default: '6' },
-    keep: { type: 'boolean', default: false },
-  },
-})
+if (process.argv[2] === 'peers') await runPeers(root, process.argv.slice(3))
+else await main()
 
-if (values.list) {
-  for (const row of ROWS) console.log(`${row.name.padEnd(20)} ${row.what}`)
-} else {
-  await run(chosen(values.only), Number(values.seconds))
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      list: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      seconds: { type: 'string', default: '6' },
+      keep: { type: 'boolean', default: false },
+    },
+  })
+  if (values.list) {
+    for (const row of ROWS) console.log(`${row.name.padEnd(20)} ${row.what}`)
+    return
+  }
+  await run(chosen(values.only), Number(values.seconds), values.keep)
 }
 
 function chosen(only: string | undefined): readonly Row[] {
@@ -46,7 +51,7 @@ function chosen(only: string | undefined): readonly Row[] {
   })
 }
 
-async function run(rows: readonly Row[], seconds: number): Promise<void> {
+async function run(rows: readonly Row[], seconds: number, keep: boolean): Promise<void> {
   const home = join(root, '.lockstep', 'bench')
   mkdirSync(home, { recursive: true })
   const machine = describeMachine(root, home)
@@ -95,7 +100,7 @@ async function run(rows: readonly Row[], seconds: number): Promise<void> {
     const date = new Date().toISOString().slice(0, 10)
     const text = report({ machine, postgres: postgres.version, settings: SETTINGS, date, seconds }, measured)
     console.log(text)
-    if (values.keep) {
+    if (keep) {
       const path = join(root, 'bench', 'results', `${date}-${machine.commit}.md`)
       writeFileSync(path, text)
       console.error(`written to ${path}`)
