@@ -11,10 +11,12 @@ import { watchAttempts, type Attempts } from './attempts.ts'
 import { consumerSet } from './consume/consumer-set.ts'
 import { kvClient, type Kv } from './kv-client.ts'
 import { liveTransport } from './live-transport.ts'
+import { locksClient, type Locks } from './locks/locks-client.ts'
 import type { Logger } from './logger.ts'
 import { queueBuilder, type QueueEntry, type Way } from './queue-builder.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import { queueVerbs } from './queue-verbs.ts'
+import { timersClient, type Timers } from './timers/timers-client.ts'
 import type { OpenClient } from './transaction-client.ts'
 import { transactionBuilder, type Transaction } from './transaction-builder.ts'
 import { transactionScope, type TransactionScope } from './transaction-scope.ts'
@@ -49,6 +51,10 @@ export type Leased = string | { readonly leaseId: string }
 export interface Client<W extends Way> extends RunEntry {
   readonly queue: QueueEntry<W>
   readonly kv: Kv
+  /** Locks and semaphores. */
+  readonly locks: Locks
+  /** Messages that are pushed later. */
+  readonly timers: Timers
   readonly ack: Acknowledge
   /** Makes a lease last at least this much longer, 60 seconds unless said. Never brings a lapsed one back. */
   readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
@@ -131,8 +137,11 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
   const transport = liveTransport(parts.open)
   const workers = workerSet(transport.work)
 
+  const locks = locksClient(transport.locks, parts.log)
+
   async function end(timeoutMs: number): Promise<void> {
     await Promise.all([consumers.drain(timeoutMs), workers.stop(timeoutMs)])
+    await locks.end()
     await transport.close()
   }
 
@@ -141,6 +150,8 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
       queueBuilder<W>(verbs, definitionOf(given, schema)),
     kv: kvClient(transport.kv),
+    locks: locks.locks,
+    timers: timersClient(transport),
     ack: ackVerb(transport, attempts),
     async renew(lease, seconds = LIMITS.extendSecondsDefault) {
       const leaseId = typeof lease === 'string' ? lease : lease.leaseId

@@ -2,7 +2,10 @@
 // and nothing was written.
 import { LockstepError } from '../protocol/errors.ts'
 import type { KvLoss, KvOperation } from '../protocol/kv.ts'
+import type { TimerOperation } from '../protocol/timer.ts'
 import type { StepResult } from '../protocol/transaction.ts'
+import { timerOutcome, type TimerOutcome } from './timers/timer-outcome.ts'
+import type { LockLost } from './guarded-commit.ts'
 import { saysLeaseLost } from './ack-input.ts'
 import { kvOutcome, lostAlone, type KvOutcome } from './kv-outcome.ts'
 import type { OutgoingOperation, StepAnswer } from './transport.ts'
@@ -26,6 +29,7 @@ export type StepOutcome =
       readonly noop: boolean
     }
   | ({ readonly type: 'kv' } & KvOutcome<Untyped>)
+  | ({ readonly type: 'timer' } & TimerOutcome)
 
 export type RolledBack =
   | {
@@ -40,6 +44,7 @@ export type RolledBack =
       readonly error: string
     }
   | { readonly success: false; readonly reason: 'lease_lost' | 'rejected_ack'; readonly error: string }
+  | LockLost
   | {
       readonly success: false
       readonly reason: 'duplicate'
@@ -55,7 +60,7 @@ export type CommitResult =
       readonly success: true
       /** The id under which the outcome is remembered for 24 hours. */
       readonly transactionId: string
-      /** Pushed items and acks in order, then key/value operations in order. */
+      /** Pushed items and acks in order, then key/value operations in order, then timers in order; guards are not among them. */
       readonly results: readonly StepOutcome[]
     }
   | RolledBack
@@ -74,8 +79,9 @@ function stepOutcome(operation: OutgoingOperation | undefined, result: StepResul
   }
 }
 
-function rolledBack(answer: Extract<StepAnswer, { readonly success: false }>): RolledBack {
+function rolledBack(answer: Extract<StepAnswer, { readonly success: false }> | LockLost): RolledBack {
   const { error, reason } = answer
+  if (reason === 'lock_lost') return answer
   if (reason === 'kv_precondition') {
     const { failedIndex, kvReason } = answer
     const { value } = lostAlone('', kvReason, answer.value, answer.version)
@@ -91,11 +97,12 @@ function rolledBack(answer: Extract<StepAnswer, { readonly success: false }>): R
 export function commitResult(
   transactionId: string,
   operations: readonly OutgoingOperation[],
-  kv: readonly KvOperation[],
-  answer: StepAnswer,
+  { kv, timers }: { readonly kv: readonly KvOperation[]; readonly timers: readonly TimerOperation[] },
+  answer: StepAnswer | LockLost,
 ): CommitResult {
   if (!answer.success) return rolledBack(answer)
-  if (answer.operations.length !== operations.length || answer.kv.length !== kv.length) {
+  const lengths = [answer.operations.length, answer.kv.length, answer.timers.length]
+  if (lengths.join() !== [operations.length, kv.length, timers.length].join()) {
     throw new LockstepError('internal', 'the answer to the transaction has another length than the request')
   }
   return {
@@ -104,6 +111,7 @@ export function commitResult(
     results: [
       ...answer.operations.map((result, index) => stepOutcome(operations[index], result)),
       ...answer.kv.map((result) => ({ type: 'kv' as const, ...kvOutcome(result) })),
+      ...answer.timers.map((result) => ({ type: 'timer' as const, ...timerOutcome(result) })),
     ],
   }
 }

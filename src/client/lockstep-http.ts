@@ -17,6 +17,8 @@ type HttpClient = Client<'http'>
 export class Lockstep implements HttpClient {
   readonly queue: HttpClient['queue']
   readonly kv: HttpClient['kv']
+  readonly locks: HttpClient['locks']
+  readonly timers: HttpClient['timers']
   readonly ack: HttpClient['ack']
   readonly renew: HttpClient['renew']
   readonly transaction: HttpClient['transaction']
@@ -42,6 +44,8 @@ export class Lockstep implements HttpClient {
     })
     this.queue = client.queue
     this.kv = client.kv
+    this.locks = client.locks
+    this.timers = client.timers
     this.ack = client.ack
     this.renew = client.renew
     this.transaction = client.transaction

@@ -24,6 +24,8 @@ function join(tx: OpenClient | Joinable): () => Promise<JoinedTransaction> {
 export class Lockstep<const O extends LockstepOptions = LockstepOptions> implements Client<WayOf<O>> {
   readonly queue: Client<WayOf<O>>['queue']
   readonly kv: Client<WayOf<O>>['kv']
+  readonly locks: Client<WayOf<O>>['locks']
+  readonly timers: Client<WayOf<O>>['timers']
   readonly ack: Client<WayOf<O>>['ack']
   readonly renew: Client<WayOf<O>>['renew']
   readonly transaction: Client<WayOf<O>>['transaction']
@@ -46,6 +48,8 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     const client = clientOver<WayOf<O>>({ open: async () => open(options), log: loggerOf(options), inProcess, join })
     this.queue = client.queue
     this.kv = client.kv
+    this.locks = client.locks
+    this.timers = client.timers
     this.ack = client.ack
     this.renew = client.renew
     this.transaction = client.transaction

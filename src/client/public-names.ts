@@ -24,6 +24,10 @@ export type {
   KvPutOptions,
 } from './kv-input.ts'
 export type { KvEntry, KvFound, KvJudged, KvLost, KvMany, KvOutcome, KvPage, KvWritten } from './kv-outcome.ts'
+export type { Guardian, HeldLock, LockCheck } from './locks/held-lock.ts'
+export type { LockOptions } from './locks/lock-input.ts'
+export type { Locks, LockRefused, Semaphore } from './locks/locks-client.ts'
+export type { LockLost } from './guarded-commit.ts'
 export type { Logger } from './logger.ts'
 export type { Message } from './message.ts'
 export type { Settings, SubscriptionMode } from './plan.ts'
@@ -40,7 +44,23 @@ export type {
 } from './queue-builder.ts'
 export type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 export type { InvalidIssue } from '../protocol/standard-schema.ts'
-export type { CommitOptions, Transaction, TransactionKv, TransactionQueue } from './transaction-builder.ts'
+export type { Delay, NamedQueue, TimerInput, TimerOptions, TimerQueue } from './timers/timer-input.ts'
+export type {
+  PendingTimer,
+  TimerCancelled,
+  TimerEntry,
+  TimerList,
+  TimerOutcome,
+  TimerScheduled,
+} from './timers/timer-outcome.ts'
+export type { TimerListOptions, Timers, TimerWrites } from './timers/timers-client.ts'
+export type {
+  CommitOptions,
+  Transaction,
+  TransactionKv,
+  TransactionQueue,
+  TransactionTimers,
+} from './transaction-builder.ts'
 export type { OpenClient, QueryResult, TransactionClient } from './transaction-client.ts'
 export type { StagedQueue, TransactionScope } from './transaction-scope.ts'
 export type { Joinable } from '../protocol/joinable.ts'
@@ -48,5 +68,6 @@ export type { SeekTarget } from '../protocol/group-info.ts'
 export type { Untyped } from './untyped.ts'
 export { LockstepError, type ErrorCode, type Retry } from '../protocol/errors.ts'
 export type { KvLoss } from '../protocol/kv.ts'
+export type { LockHolder, LockPermit } from '../protocol/lock.ts'
 export { QUEUE_MODE } from '../protocol/message.ts'
 export * from './definition-names.ts'

@@ -1,4 +1,4 @@
-// One step built up in any order: acks, key/value operations, pushes; `commit` sends it once under a request id, so that a
+// One step built up in any order: acks, key/value operations, pushes, timers, guards; `commit` sends it once under a request id, so that a
 // lost answer followed by a retry tells the first result. Every call returns a new transaction; nothing is sent before commit.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { root } from '../protocol/check.ts'
@@ -7,6 +7,7 @@ import type { KvOperation } from '../protocol/kv.ts'
 import type { AckItem } from '../protocol/message.ts'
 import { mintId } from '../protocol/mint-id.ts'
 import { partitionName, requestIdText } from '../protocol/names.ts'
+import type { TimerOperation } from '../protocol/timer.ts'
 import { ackItem, type AckOptions, type AckRef, type AckVerb } from './ack-input.ts'
 import type { Attempts } from './attempts.ts'
 import { commitResult, type CommitResult } from './commit-result.ts'
@@ -22,9 +23,18 @@ import {
   type KvIncrOptions,
   type KvPutOptions,
 } from './kv-input.ts'
+import { guardedCommit } from './guarded-commit.ts'
+import type { Guardian } from './locks/held-lock.ts'
 import { outgoingItems, type PushInput } from './push-input.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import type { OutgoingItem, OutgoingOperation, Transport } from './transport.ts'
+import {
+  cancelOperation,
+  scheduleOperation,
+  type NamedQueue,
+  type TimerOptions,
+  type TimerQueue,
+} from './timers/timer-input.ts'
 import type { Untyped } from './untyped.ts'
 
 export interface TransactionKv {
@@ -41,6 +51,12 @@ export interface TransactionQueue<In> {
   push(items: PushInput<In> | readonly PushInput<In>[]): Transaction
 }
 
+export interface TransactionTimers {
+  /** Pushes `data` to the queue once, after the delay; a pending timer of this key is replaced. */
+  schedule<In = Untyped>(queue: TimerQueue<In>, key: string, data: NoInfer<In>, options: TimerOptions): Transaction
+  cancel(queue: NamedQueue, key: string): Transaction
+}
+
 export interface CommitOptions {
   /** Throw LockstepError `rolled_back` instead of answering `success: false`. */
   readonly orThrow?: boolean | undefined
@@ -52,6 +68,9 @@ export interface Transaction {
   /** Group and lease are read off the message. */
   ack(messages: AckRef | readonly AckRef[], status?: AckVerb, options?: AckOptions): Transaction
   readonly kv: TransactionKv
+  readonly timers: TransactionTimers
+  /** Commits only while the lock is held; otherwise the result is `lock_lost`. A renewal meanwhile does no harm. */
+  guard(lock: Guardian): Transaction
   queue(name: string): TransactionQueue<Untyped>
   queue<In, Out>(definition: QueueDefinition<string, In, Out>): TransactionQueue<In>
   queue<S extends StandardSchemaV1>(name: string, schema: S): TransactionQueue<StandardSchemaV1.InferInput<S>>
@@ -71,6 +90,8 @@ type Part =
 interface Draft {
   readonly parts: readonly Part[]
   readonly kv: readonly KvOperation[]
+  readonly timers: readonly Promise<TimerOperation>[]
+  readonly guardians: readonly Guardian[]
 }
 
 async function operationsOf(parts: readonly Part[]): Promise<readonly OutgoingOperation[]> {
@@ -84,14 +105,20 @@ async function operationsOf(parts: readonly Part[]): Promise<readonly OutgoingOp
 
 async function commit(sender: StepSender, draft: Draft, options: CommitOptions): Promise<CommitResult> {
   const operations = await operationsOf(draft.parts)
-  if (operations.length === 0 && draft.kv.length === 0) {
+  const timers = await Promise.all(draft.timers)
+  if (operations.length === 0 && draft.kv.length === 0 && timers.length === 0) {
     throw new LockstepError('bad_request', 'the transaction is empty: ack, push or write something first')
   }
   const requestId =
     options.requestId === undefined ? mintId() : requestIdText.read(options.requestId, root(), 'requestId')
   sender.attempts.refuseInStep(operations.flatMap((operation) => (operation.type === 'ack' ? [operation.item] : [])))
-  const answer = await sender.transaction({ requestId, operations, kv: draft.kv })
-  const result = commitResult(requestId, operations, draft.kv, answer)
+  const step = { requestId, operations, kv: draft.kv, timers }
+  const result = commitResult(
+    requestId,
+    operations,
+    step,
+    await guardedCommit(sender.transaction, step, draft.guardians),
+  )
   note(sender.attempts, operations, result)
   if (!result.success && options.orThrow === true) {
     throw new LockstepError('rolled_back', `rolled back: ${result.reason}: ${result.error}`, { ...result })
@@ -113,6 +140,11 @@ function note(attempts: Attempts, operations: readonly OutgoingOperation[], resu
 function drafted(sender: StepSender, draft: Draft): Transaction {
   const withPart = (part: Part): Transaction => drafted(sender, { ...draft, parts: [...draft.parts, part] })
   const withKv = (operation: KvOperation): Transaction => drafted(sender, { ...draft, kv: [...draft.kv, operation] })
+
+  function withTimer(operation: Promise<TimerOperation>): Transaction {
+    operation.catch(() => {})
+    return drafted(sender, { ...draft, timers: [...draft.timers, operation] })
+  }
 
   function pushTo(
     definition: QueueDefinition<string, unknown, unknown>,
@@ -142,6 +174,11 @@ function drafted(sender: StepSender, draft: Draft): Transaction {
       incr: (ns, key, delta, options) => withKv(incrOperation(ns, key, delta, options)),
       check: (ns, key, options) => withKv(checkOperation(ns, key, options)),
     },
+    timers: {
+      schedule: (queue, key, data, options) => withTimer(scheduleOperation(queue, key, data, options)),
+      cancel: (queue, key) => withTimer(Promise.resolve(cancelOperation(queue, key))),
+    },
+    guard: (lock) => drafted(sender, { ...draft, guardians: [...draft.guardians, lock] }),
     queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
       pushTo(definitionOf(given, schema), null),
     commit: async (options = {}) => commit(sender, draft, options),
@@ -150,5 +187,5 @@ function drafted(sender: StepSender, draft: Draft): Transaction {
 
 /** An empty transaction. */
 export function transactionBuilder(sender: StepSender): Transaction {
-  return drafted(sender, { parts: [], kv: [] })
+  return drafted(sender, { parts: [], kv: [], timers: [], guardians: [] })
 }

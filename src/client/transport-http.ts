@@ -3,13 +3,15 @@
 import { LockstepError } from '../protocol/errors.ts'
 import type { SeekTarget } from '../protocol/group-info.ts'
 import type { AckItem, AckResult } from '../protocol/message.ts'
-import { ackBatchBody, kvBody, pushBody, transactionBody } from './http/bodies.ts'
+import { ackBatchBody, kvBody, pushBody, timersBody, transactionBody } from './http/bodies.ts'
 import { configureAnswer, deleteAnswer } from './http/queue-answers.ts'
 import { httpCall, type HttpSettings } from './http/http-call.ts'
 import { kvAnswer } from './http/kv-answer.ts'
+import { locksAnswer } from './http/lock-answers.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
 import { httpRunCalls } from './http/run-calls.ts'
 import { popAnswer } from './http/pop-answer.ts'
+import { timerAnswer, timerPageAnswer, timersAnswer } from './http/timer-answers.ts'
 import { writesNothing } from './kv-input.ts'
 import { transactionAnswer } from './http/transaction-answer.ts'
 import type { PopCall, Transport } from './transport.ts'
@@ -58,6 +60,8 @@ async function ackByGroup(
 export function httpTransport(settings: HttpSettings): Transport {
   const post = async (path: string, body: string, repeatable: boolean): Promise<string> =>
     (await httpCall(settings, { method: 'POST', path, body, repeatable })).text
+  const read = async (path: string): Promise<string> =>
+    (await httpCall(settings, { method: 'GET', path, repeatable: true })).text
   const remove = async (path: string): Promise<string> =>
     (await httpCall(settings, { method: 'DELETE', path, repeatable: true })).text
 
@@ -97,6 +101,25 @@ export function httpTransport(settings: HttpSettings): Transport {
     async kv(operations) {
       // A write that arrived twice could undo what came between: its lost answer is told as unknown, never repeated.
       return kvAnswer(await post('/api/v1/kv', kvBody(operations), writesNothing(operations)), operations)
+    },
+
+    async locks(operations) {
+      // A permit asked for twice by one owner is one permit, and a renewal or release that comes twice changes nothing more.
+      return locksAnswer(await post('/api/v1/locks', JSON.stringify({ operations }), true), operations)
+    },
+
+    async timers(operations) {
+      // One that arrived twice could fire twice: its lost answer is told as unknown, never repeated.
+      return timersAnswer(await post('/api/v1/timers', timersBody(operations), false), operations.length)
+    },
+
+    async timer(queue, key) {
+      return timerAnswer(await read(`/api/v1/timers/${encodeURIComponent(queue)}/${encodeURIComponent(key)}`))
+    },
+
+    async timerPage(queue, after, limit) {
+      const query = new URLSearchParams({ after, limit: String(limit) })
+      return timerPageAnswer(await read(`/api/v1/timers/${encodeURIComponent(queue)}?${query.toString()}`))
     },
 
     async transaction(step) {

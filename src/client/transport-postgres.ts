@@ -6,6 +6,8 @@ import { foreignDoor } from '../db/foreign-door.ts'
 import { checkSchema } from '../db/migrate/schema-state.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { openDatabase, type Database } from '../db/pool.ts'
+import { getTimer } from '../operations/get-timer.ts'
+import { listTimers } from '../operations/list-timers.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { joinsOf } from '../protocol/joinable.ts'
 import { LIMITS } from '../protocol/limits.ts'
@@ -149,6 +151,12 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     renew: async (leaseId, seconds) => call(true, async () => traffic.extend(leaseId, seconds)),
 
     kv: async (operations) => call(writesNothing(operations), async () => traffic.kv(operations)),
+
+    locks: async (operations) => call(true, async () => traffic.locks(operations)),
+
+    timers: async (operations) => call(false, async () => traffic.timers(operations)),
+    timer: async (queue, key) => call(true, async () => getTimer(database.reader, queue, key)),
+    timerPage: async (queue, after, limit) => call(true, async () => listTimers(database.reader, queue, after, limit)),
 
     async transaction(step) {
       const request = transactionRequest(step)

@@ -3,11 +3,14 @@
 import type { SeekTarget } from '../protocol/group-info.ts'
 import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
 import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
+import type { LockOperation, LockResult } from '../protocol/lock.ts'
 import type { OutgoingRun, Submitted } from '../protocol/run.ts'
+import type { TimerOperation, TimerResult } from '../protocol/timer.ts'
 import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
 import type { RunningWorker, WorkerOptions } from '../workflow/define/worker.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
 import type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
+import type { TimerCalls } from './timers/timers-client.ts'
 import type { TransactionClient } from './transaction-client.ts'
 
 export interface OutgoingItem {
@@ -28,11 +31,17 @@ export interface OutgoingStep {
   readonly requestId: string
   readonly operations: readonly OutgoingOperation[]
   readonly kv: readonly KvOperation[]
+  readonly timers: readonly TimerOperation[]
 }
 
 /** A verdict on a step; `request_conflict` is thrown, as it is the caller's mistake. */
 export type StepAnswer =
-  | { readonly success: true; readonly operations: readonly StepResult[]; readonly kv: readonly KvResult[] }
+  | {
+      readonly success: true
+      readonly operations: readonly StepResult[]
+      readonly kv: readonly KvResult[]
+      readonly timers: readonly TimerResult[]
+    }
   | Exclude<TransactionResult, { readonly success: true } | { readonly reason: 'request_conflict' }>
   | { readonly success: false; readonly reason: 'too_large' | 'queue_not_found'; readonly error: string }
 
@@ -70,13 +79,14 @@ export interface Configured {
 export interface JoinedTransaction {
   push(items: readonly OutgoingItem[]): Promise<readonly PushResult[]>
   kv(operations: readonly KvOperation[]): Promise<KvAnswer>
+  timers(operations: readonly TimerOperation[]): Promise<readonly TimerResult[]>
   submit(runs: readonly OutgoingRun[]): Promise<Submitted>
 }
 
 /** A step in one commit with the user's rows: the body's writes, then the ack, then COMMIT believed by its tag. */
 export type StepBody = (tx: TransactionClient, joined: JoinedTransaction) => Promise<void>
 
-export interface Transport {
+export interface Transport extends TimerCalls {
   readonly push: (items: readonly OutgoingItem[]) => Promise<readonly PushResult[]>
   /** Nothing to deliver, or given up because of the signal: an empty list. */
   readonly pop: (call: PopCall, signal: AbortSignal) => Promise<readonly Delivery[]>
@@ -86,6 +96,7 @@ export interface Transport {
     seconds: number,
   ) => Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
   readonly kv: (operations: readonly KvOperation[]) => Promise<KvAnswer>
+  readonly locks: (operations: readonly LockOperation[]) => Promise<readonly LockResult[]>
   readonly transaction: (step: OutgoingStep) => Promise<StepAnswer>
   readonly step: (ack: AckItem, body: StepBody) => Promise<StepAnswer>
   readonly configure: (call: ConfigureCall) => Promise<Configured>

@@ -202,6 +202,18 @@ export const ERRORS = {
     sqlstate: 'LS423',
     meaning: 'The lease of this step has lapsed or was taken over; nothing of it was committed.',
   },
+  lock_lost: {
+    status: 409,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'The lock ran out or was taken over while it was needed; what carried its guard was not committed.',
+  },
+  lock_held: {
+    status: 409,
+    retry: 'later',
+    sqlstate: null,
+    meaning: 'Thrown by withLock and withPermit: others held the lock for as long as the call was ready to wait.',
+  },
   run_not_found: {
     status: 404,
     retry: 'never',

@@ -37,8 +37,7 @@ export const kvKeys: Field<readonly string[]> = list(LIMITS.kvGetManyKeys, kvKey
 
 export const timerKey: Field<string> = text({ min: 1, max: LIMITS.timerKeyBytes, rule: noDots })
 
-const noControls = (what: string): string | null =>
-  /[\u0000-\u001f\u007f]/.test(what) ? 'text without control characters' : null
+const noControls = (what: string): string | null => (/\p{Cc}/u.test(what) ? 'text without control characters' : null)
 const noSlot = (lock: string): string | null =>
   lock.includes('#') ? "text without '#', which parts a lock's name from its slot" : noControls(lock)
 

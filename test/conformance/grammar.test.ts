@@ -126,6 +126,28 @@ const sentences: (() => unknown)[] = [
     await direct.kv.check('o', 'k', {})
   },
 
+  // Timers and locks.
+  async () => {
+    const timer = await direct.timers.schedule(Orders, 'k', { orderId: 'o', at: 0 }, { delay: '3d' })
+    timer.deliverAt.trim()
+    // @ts-expect-error the queue's schema says what its timers carry
+    await direct.timers.schedule(Orders, 'k', { orderId: 1 }, { delay: '3d' })
+    // @ts-expect-error when it fires must be said
+    await direct.timers.schedule('q', 'k', 1, {})
+    // @ts-expect-error one delay, not two
+    await direct.timers.schedule('q', 'k', 1, { delay: '1d', delayMs: 5 })
+    const cancelled = await direct.timers.cancel(Orders, 'k')
+    // @ts-expect-error there may have been none
+    cancelled.transactionId.trim()
+    const lock = await direct.locks.acquire('l')
+    // @ts-expect-error somebody else may have it
+    lock.token.toFixed()
+    if (lock.acquired) direct.transaction().guard(lock).timers.cancel('q', 'k')
+    const answer: number = await direct.locks.withLock('l', async (held) => held.token)
+    const plain: string = await direct.locks.semaphore('s', 3).withPermit((permit) => permit.owner)
+    return [answer, plain]
+  },
+
   // Verdicts are exhaustive.
   async () => {
     const result: CommitResult = await direct.transaction().kv.delete('o', 'k').commit()
@@ -135,6 +157,8 @@ const sentences: (() => unknown)[] = [
         return result.version + 1
       case 'duplicate':
         return result.messageId
+      case 'lock_lost':
+        return result.lock
       case 'lease_lost':
       case 'rejected_ack':
       case 'queue_full':

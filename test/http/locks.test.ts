@@ -106,7 +106,10 @@ test('a semaphore never has more holders than its limit, and a freed slot is wha
     Array.from({ length: 40 }, (_, n) => locks(acquire('s', `o${n}`, { limit: 5 })).then(([one]) => one)),
   )
   const held = asked.filter((one) => one.acquired)
-  assert.deepEqual(held.map((one) => one.slot).toSorted((a, b) => a - b), [0, 1, 2, 3, 4])
+  assert.deepEqual(
+    held.map((one) => one.slot).toSorted((a, b) => a - b),
+    [0, 1, 2, 3, 4],
+  )
   for (const one of asked.filter((other) => !other.acquired)) {
     assert.equal(one.reason, 'held')
   }

@@ -17,7 +17,11 @@ interface Outcome {
 }
 
 /** In a process of its own: node:test runs nothing from within a test. */
-async function rounds(files: Readonly<Record<string, string>>, plan: readonly (readonly string[])[], fileTimeoutMs = 60_000): Promise<Outcome> {
+async function rounds(
+  files: Readonly<Record<string, string>>,
+  plan: readonly (readonly string[])[],
+  fileTimeoutMs = 60_000,
+): Promise<Outcome> {
   const folder = temporaryFolder('rounds')
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text)

@@ -22,8 +22,7 @@ export function createRunningTests(files: readonly string[]): RunningTests {
     follow(type, { name = '', nesting = 0, details }) {
       if (!own.has(name)) {
         if (type === 'test:dequeue') running.push({ name, nesting })
-        if (type === 'test:complete')
-          running = running.filter((each) => each.name !== name || each.nesting !== nesting)
+        if (type === 'test:complete') running = running.filter((each) => each.name !== name || each.nesting !== nesting)
         return null
       }
       if (type !== 'test:fail') return null

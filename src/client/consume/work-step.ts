@@ -29,6 +29,7 @@ function watchingRequired(joined: JoinedTransaction): { readonly joined: JoinedT
         if (!answer.ok) lost = true
         return answer
       },
+      timers: async (operations) => joined.timers(operations),
       submit: async (runs) => joined.submit(runs),
     },
     lost: () => lost,

@@ -2,6 +2,7 @@
 // that what is stored is what was pushed.
 import type { KvOperation } from '../../protocol/kv.ts'
 import type { AckItem } from '../../protocol/message.ts'
+import type { TimerOperation } from '../../protocol/timer.ts'
 import type { OutgoingItem, OutgoingOperation, OutgoingStep } from '../transport.ts'
 
 /** A member whose value is JSON text already; null leaves it out. */
@@ -111,6 +112,24 @@ export function kvBody(operations: readonly KvOperation[]): string {
   return `{"operations":${kvList(operations)}}`
 }
 
+function timerText(operation: TimerOperation): string {
+  const named: Raw = [
+    ['op', said(operation.op)],
+    ['queue', said(operation.queue)],
+    ['timerKey', said(operation.key)],
+    ['txn', said(operation.transactionId)],
+  ]
+  if (operation.op === 'cancel') return objectText(named)
+  const { partition, delayMs, payload } = operation
+  return objectText([...named, ['partition', said(partition)], ['delayMs', said(delayMs)], ['data', payload]])
+}
+
+const timerList = (operations: readonly TimerOperation[]): string => `[${operations.map(timerText).join(',')}]`
+
+export function timersBody(operations: readonly TimerOperation[]): string {
+  return `{"operations":${timerList(operations)}}`
+}
+
 export function transactionBody(step: OutgoingStep): string {
   const leases = step.operations.flatMap((operation) =>
     operation.type === 'ack' && operation.item.leaseId !== null ? [operation.item.leaseId] : [],
@@ -120,5 +139,6 @@ export function transactionBody(step: OutgoingStep): string {
     ['operations', `[${step.operations.map(operationText).join(',')}]`],
     ['requiredLeases', said([...new Set(leases)])],
     ['kv', step.kv.length === 0 ? null : kvList(step.kv)],
+    ['timers', step.timers.length === 0 ? null : timerList(step.timers)],
   ])
 }

@@ -1,4 +1,5 @@
-// The verdict on a transaction: its results stand in one flat order, pushed items and acks first, then key/value operations.
+// The verdict on a transaction: its results stand in one flat order, pushed items and acks first, then key/value operations,
+// then timers.
 import { boolean, integer, oneOf, optional } from '../../protocol/check.ts'
 import { CUT, inArray, inObject } from '../../protocol/json-slices.ts'
 import type { StepResult } from '../../protocol/transaction.ts'
@@ -12,6 +13,7 @@ import {
   type Answer,
   type AnswerRecord,
 } from './answer-reader.ts'
+import { timerResultIn } from './timer-answers.ts'
 import { KV_RESULT_SHAPE, kvResultIn, preconditionIn } from './kv-answer.ts'
 
 const index = integer(0, Number.MAX_SAFE_INTEGER)
@@ -62,11 +64,13 @@ export function transactionAnswer(body: string, step: OutgoingStep): StepAnswer 
   const answer = readAnswer(body, SHAPE)
   const envelope = recordIn(answer.envelope)
   if (!fieldsIn(VERDICT, envelope).success) return lost(answer, envelope)
-  const results = recordsIn(envelope['results'], step.operations.length + step.kv.length)
+  const results = recordsIn(envelope['results'], step.operations.length + step.kv.length + step.timers.length)
   const flat = step.operations.length
+  const timed = flat + step.kv.length
   return {
     success: true,
     operations: step.operations.map((operation, at) => stepResult(results[at] ?? {}, operation)),
     kv: step.kv.map((operation, at) => kvResultIn(answer, results[flat + at] ?? {}, operation)),
+    timers: step.timers.map((_, at) => timerResultIn(results[timed + at] ?? {})),
   }
 }

@@ -3,6 +3,7 @@ import type { Door } from '../../db/executor.ts'
 import { kvIn } from '../../operations/kv-in.ts'
 import { submitIn } from '../../operations/submit-in.ts'
 import { stage } from '../../operations/stage.ts'
+import { timersIn } from '../../operations/timers-in.ts'
 import type { PushItem } from '../../protocol/message.ts'
 import { mintId } from '../../protocol/mint-id.ts'
 import type { JoinedTransaction, OutgoingItem } from '../transport.ts'
@@ -16,6 +17,7 @@ export function joinedTransaction(door: Door): JoinedTransaction {
   return {
     push: async (items) => stage(door, items.map(pushItem)),
     kv: async (operations) => kvIn(door, operations),
+    timers: async (operations) => timersIn(door, operations),
     submit: async (runs) => submitIn(door, runs),
   }
 }

@@ -51,6 +51,7 @@ function noting(joined: JoinedTransaction, queues: Set<string>, workflows: Set<s
       return joined.push(items)
     },
     kv: async (operations) => joined.kv(operations),
+    timers: async (operations) => joined.timers(operations),
     async submit(runs) {
       for (const run of runs) workflows.add(run.workflow)
       return joined.submit(runs)
@@ -80,7 +81,12 @@ function nameFailure(error: unknown, failure: unknown): unknown {
 }
 
 export async function runStep(database: Database, ack: AckItem, body: StepBody): Promise<StepRun> {
-  const request = transactionRequest({ requestId: mintId(), operations: [{ type: 'ack', item: ack }], kv: [] })
+  const request = transactionRequest({
+    requestId: mintId(),
+    operations: [{ type: 'ack', item: ack }],
+    kv: [],
+    timers: [],
+  })
   const queues = new Set<string>()
   const workflows = new Set<string>()
   const tx = await openTransaction(database, HANDLER_TIMEOUTS)

@@ -108,6 +108,10 @@ export async function runAttempt(
     get kv() {
       return written().kv
     },
+    get timers() {
+      return written().timers
+    },
+    guard: async (lock) => written().guard(lock),
     submit: async (what, input, options) => written().submit(what, input, options),
     enqueue: async (what, input, options) => written().enqueue(what, input, options),
     submitMany: async (what, inputs, options) => written().submitMany(what, inputs, options),

@@ -12,6 +12,9 @@ import {
 } from '../../client/kv-input.ts'
 import { outgoingItems } from '../../client/push-input.ts'
 import { definitionOf, type QueueDefinition } from '../../client/queue-definition.ts'
+import { guardInside } from '../../client/guard-inside.ts'
+import type { Guardian } from '../../client/locks/held-lock.ts'
+import { cancelOperation, scheduleOperation } from '../../client/timers/timer-input.ts'
 import type { JoinedTransaction } from '../../client/transport.ts'
 import type { Untyped } from '../../client/untyped.ts'
 import { root } from '../../protocol/check.ts'
@@ -19,7 +22,8 @@ import { LockstepError } from '../../protocol/errors.ts'
 import type { KvAnswer, KvOperation } from '../../protocol/kv.ts'
 import { partitionName } from '../../protocol/names.ts'
 import type { OutgoingRun, Submitted } from '../../protocol/run.ts'
-import type { StepKv, StepQueue } from '../define/contexts.ts'
+import type { TimerOperation } from '../../protocol/timer.ts'
+import type { StepKv, StepQueue, StepTimers } from '../define/contexts.ts'
 import type { Starter } from '../define/submitter.ts'
 import type { RunCalls } from '../run/run-calls.ts'
 import { starter } from '../run/start-runs.ts'
@@ -29,6 +33,8 @@ type Write = (joined: JoinedTransaction) => Promise<void>
 export interface StepWrites extends Starter {
   queue(given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1): StepQueue<Untyped>
   readonly kv: StepKv
+  readonly timers: StepTimers
+  guard(lock: Guardian): Promise<void>
   /** True when something waits to be sent. */
   readonly pending: boolean
   /** From now on writes go through this at once; sends what was kept. */
@@ -100,6 +106,8 @@ export function createStepWrites(ports: WritePorts): StepWrites {
   }
 
   const write = async (operation: KvOperation): Promise<void> => send(async (joined) => writeKv(joined, operation))
+  const time = async (operation: TimerOperation): Promise<void> =>
+    send(async (joined) => void (await joined.timers([operation])))
   const reads = kvClient(async (operations) => (open === null ? ports.readKv(operations) : open.kv(operations)))
 
   return {
@@ -112,6 +120,11 @@ export function createStepWrites(ports: WritePorts): StepWrites {
       incr: async (ns, key, delta, options) => write(incrOperation(ns, key, delta, options)),
       check: async (ns, key, options) => write(checkOperation(ns, key, options)),
     },
+    timers: {
+      schedule: async (queue, key, data, options) => time(await scheduleOperation(queue, key, data, options)),
+      cancel: async (queue, key) => time(cancelOperation(queue, key)),
+    },
+    guard: async (lock) => send(async (joined) => guardInside(joined, lock)),
     ...starter(ports.calls, submit),
     get pending() {
       return kept.length > 0

@@ -3,8 +3,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { KvEntry } from '../../client/kv-outcome.ts'
 import type { KvCheckOptions, KvCreateOptions, KvGuard, KvIncrOptions, KvPutOptions } from '../../client/kv-input.ts'
+import type { Guardian } from '../../client/locks/held-lock.ts'
 import type { PushInput } from '../../client/push-input.ts'
 import type { QueueDefinition } from '../../client/queue-definition.ts'
+import type { NamedQueue, TimerOptions, TimerQueue } from '../../client/timers/timer-input.ts'
 import type { TransactionClient } from '../../client/transaction-client.ts'
 import type { TransactionScope } from '../../client/transaction-scope.ts'
 import type { Untyped } from '../../client/untyped.ts'
@@ -35,6 +37,12 @@ export interface StepKv {
   check(ns: string, key: string, options: KvCheckOptions): Promise<void>
 }
 
+/** Timers that join the step's commit. */
+export interface StepTimers {
+  schedule<In = Untyped>(queue: TimerQueue<In>, key: string, data: NoInfer<In>, options: TimerOptions): Promise<void>
+  cancel(queue: NamedQueue, key: string): Promise<void>
+}
+
 interface Attempt {
   readonly runId: string
   /** The node's name, the same on every attempt and every reclaim. */
@@ -57,6 +65,9 @@ export interface StepContext<Tx = PgTx> extends Attempt, Starter {
   queue(name: string): StepQueue<Untyped>
   queue<In, Out>(definition: QueueDefinition<string, In, Out>): StepQueue<In>
   readonly kv: StepKv
+  readonly timers: StepTimers
+  /** The step completes only while the lock is held; otherwise it is undone. */
+  guard(lock: Guardian): Promise<void>
   /** How far it has come, for people; seen at once. */
   progress(value: unknown): Promise<void>
 }
