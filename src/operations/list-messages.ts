@@ -2,17 +2,15 @@
 // microsecond are neither repeated nor lost.
 import type { Executor } from '../db/executor.ts'
 import type { ListedMessage, MessageFilter } from '../protocol/found-message.ts'
+import type { Page } from '../protocol/page.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import { formatPartitionId } from '../protocol/partition-id.ts'
 import { messageStatus } from './message-status.ts'
 
 const LIST =
-  'select * from lockstep.list_messages($1, $2, $3, $4, $5, $6::timestamptz, $7::timestamptz, $8::int, $9::int, $10::bigint)'
+  'select * from lockstep.list_messages($1, $2, $3, $4, $5, $6::timestamptz, $7::timestamptz, $8::int, $9::int, $10::bigint, $11::int)'
 
-export async function listMessages(
-  db: Executor,
-  filter: Partial<MessageFilter> = {},
-): Promise<readonly ListedMessage[]> {
+export async function listMessages(db: Executor, filter: Partial<MessageFilter> = {}): Promise<Page<ListedMessage>> {
   const {
     queue = null,
     partition = null,
@@ -24,9 +22,21 @@ export async function listMessages(
   } = filter
   const limit = String(Math.min(filter.limit ?? LIMITS.listLimitDefault, LIMITS.listLimit))
   const before = filter.before === undefined || filter.before === null ? null : String(filter.before)
-  const params = [queue, partition, namespace, task, status, from, to, limit, String(filter.skip ?? 0), before]
+  const params = [
+    queue,
+    partition,
+    namespace,
+    task,
+    status,
+    from,
+    to,
+    limit,
+    String(filter.skip ?? 0),
+    before,
+    String(LIMITS.listBytes),
+  ]
   const rows = await db.rows(LIST, params)
-  return rows.map((row) => ({
+  const entries = rows.map((row) => ({
     queue: row[1] ?? '',
     namespace: row[2] ?? '',
     task: row[3] ?? '',
@@ -41,4 +51,5 @@ export async function listMessages(
     createdAt: row[12] ?? '',
     status: messageStatus(row[13]),
   }))
+  return { entries, cut: rows[0]?.[14] === 't' }
 }

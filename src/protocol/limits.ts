@@ -130,4 +130,6 @@ export const LIMITS = {
 
   listLimit: 1_000,
   listLimitDefault: 100,
+  /** Payloads of one page of a list; past it the page ends early, after one entry at least, and says so. */
+  listBytes: 8 * 1024 * 1024,
 } as const

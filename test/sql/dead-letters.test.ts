@@ -13,6 +13,7 @@ import { push } from '../../src/operations/push.ts'
 import { redriveDeadLetter } from '../../src/operations/redrive-dead-letter.ts'
 import { redriveDeadLetters } from '../../src/operations/redrive-dead-letters.ts'
 import type { DeadLetterSelection } from '../../src/protocol/dead-letter.ts'
+import { LIMITS } from '../../src/protocol/limits.ts'
 import { createTestDatabase, type TestDatabase } from '../../src/testing/database.ts'
 import { openSessions } from '../../src/testing/sessions.ts'
 import { drain } from '../kit/drain.ts'
@@ -44,11 +45,24 @@ async function bury(own: TestDatabase, partition: string, names: readonly string
 
 const namesOf = (list: readonly { transactionId: string }[]): readonly string[] => list.map((one) => one.transactionId)
 
+test('a page of large dead letters ends early and says so', async (t) => {
+  const own = await createTestDatabase(t)
+  const names = ['m1', 'm2', 'm3', 'm4', 'm5']
+  await bury(own, 'a', names)
+  await own.database.rows(`update lockstep.dead_letter set payload = '"' || repeat('x', $1::int) || '"'`, [
+    String(LIMITS.listBytes / 4),
+  ])
+  const first = await listDeadLetters(own.database)
+  const rest = await listDeadLetters(own.database, { offset: first.entries.length })
+  assert.deepEqual([first.cut, rest.cut], [true, false])
+  assert.deepEqual(namesOf([...first.entries, ...rest.entries]), names.toReversed())
+})
+
 test('dead letters are listed newest first, with all that the message had', async (t) => {
   const own = await createTestDatabase(t)
   await bury(own, 'a', ['m1', 'm2'])
   await bury(own, 'b', ['m3'])
-  const [newest, ...older] = await listDeadLetters(own.database, { queue: 'q' })
+  const [newest, ...older] = (await listDeadLetters(own.database, { queue: 'q' })).entries
   assert.deepEqual(namesOf([...(newest ? [newest] : []), ...older]), ['m3', 'm2', 'm1'])
   assert.deepEqual(
     { ...newest, id: '', messageId: '', createdAt: '', failedAt: '' },
@@ -79,8 +93,9 @@ test('filters narrow the list: queue, group, partition, time; limit and offset p
   const { database } = own
   await bury(own, 'a', ['m1', 'm2'])
   await bury(own, 'b', ['m3'], 'h')
-  const all = await listDeadLetters(database)
-  const list = async (page: Parameters<typeof listDeadLetters>[1]) => namesOf(await listDeadLetters(database, page))
+  const all = (await listDeadLetters(database)).entries
+  const list = async (page: Parameters<typeof listDeadLetters>[1]) =>
+    namesOf((await listDeadLetters(database, page)).entries)
   assert.deepEqual(await list({ group: 'h' }), ['m3'])
   assert.deepEqual(await list({ partition: 'a' }), ['m2', 'm1'])
   assert.deepEqual(await list({ queue: 'none' }), [])
@@ -97,7 +112,7 @@ test('a redrive moves a copy to the end of its partition and removes the row', a
   const { database } = own
   await bury(own, 'a', ['m1'])
   await push(database, [item('q', 'a', 'm2')])
-  const [letter] = await listDeadLetters(database)
+  const [letter] = (await listDeadLetters(database)).entries
   assert.ok(letter)
   const redriven = await redriveDeadLetter(database, letter.id)
   assert.deepEqual(
@@ -113,7 +128,7 @@ test('a redrive moves a copy to the end of its partition and removes the row', a
     },
   )
   assert.notEqual(redriven.messageId, letter.messageId)
-  assert.deepEqual(await listDeadLetters(database), [])
+  assert.deepEqual((await listDeadLetters(database)).entries, [])
   const seen = await drain(own, 'q', 'g')
   assert.deepEqual(namesOf(seen), ['m2', `dlq:${letter.id}`])
   assert.equal(seen[1]?.payload, letter.payload)
@@ -125,10 +140,10 @@ test('a redrive can name another queue and partition, which must be there', asyn
   const own = await createTestDatabase(t)
   const { database } = own
   await bury(own, 'a', ['m1'])
-  const [letter] = await listDeadLetters(database)
+  const [letter] = (await listDeadLetters(database)).entries
   assert.ok(letter)
   assert.equal((await redriveDeadLetter(database, letter.id, { queue: 'none' })).result, 'queue_not_found')
-  assert.equal((await listDeadLetters(database)).length, 1)
+  assert.equal((await listDeadLetters(database)).entries.length, 1)
   await configure(database, { queue: 'other', namespace: null, task: null, options: {}, mode: 'merge' })
   const redriven = await redriveDeadLetter(database, letter.id, { queue: 'other', partition: 'z' })
   assert.deepEqual([redriven.result, redriven.queue, redriven.partition], ['moved', 'other', 'z'])
@@ -140,13 +155,13 @@ test('a redrive into a deleted or a full queue fails and the row stays', async (
   const own = await createTestDatabase(t)
   const { database, connect } = own
   await bury(own, 'a', ['m1', 'm2'])
-  const [letter] = await listDeadLetters(database)
+  const [letter] = (await listDeadLetters(database)).entries
   assert.ok(letter)
   const full = { queue: 'full', namespace: null, task: null, options: { maxSize: 1 }, mode: 'merge' } as const
   await configure(database, full)
   await push(database, [item('full', 'a', 'x')])
   assert.equal((await redriveDeadLetter(database, letter.id, { queue: 'full' })).result, 'queue_full')
-  assert.equal((await listDeadLetters(database)).length, 2)
+  assert.equal((await listDeadLetters(database)).entries.length, 2)
   await deleteQueue(database, 'q')
   assert.equal((await redriveDeadLetter(database, letter.id)).result, 'gone')
   assert.equal((await redriveDeadLetter(database, letter.id, { queue: 'q' })).result !== 'moved', true)
@@ -160,12 +175,12 @@ test('a copy that is still known inside the window is a duplicate: nothing is wr
   const own = await createTestDatabase(t)
   const { database } = own
   await bury(own, 'a', ['m1'])
-  const [letter] = await listDeadLetters(database)
+  const [letter] = (await listDeadLetters(database)).entries
   assert.ok(letter)
   const [known] = await push(database, [item('q', 'a', `dlq:${letter.id}`, letter.payload)])
   const redriven = await redriveDeadLetter(database, letter.id)
   assert.deepEqual([redriven.result, redriven.messageId], ['duplicate', known?.messageId])
-  assert.equal((await listDeadLetters(database)).length, 1)
+  assert.equal((await listDeadLetters(database)).entries.length, 1)
   assert.deepEqual(await redriveDeadLetters(database, everything('q')), { matched: 1, moved: 0, kept: 1 })
 })
 
@@ -173,7 +188,7 @@ test('a redrive cut before its commit has moved nothing; its repetition moves th
   const own = await createTestDatabase(t)
   const { database, connect } = own
   await bury(own, 'a', ['m1'])
-  const [letter] = await listDeadLetters(database)
+  const [letter] = (await listDeadLetters(database)).entries
   assert.ok(letter)
   const killer = await connect()
   const where = async (): Promise<readonly [number, number]> => {
@@ -203,7 +218,7 @@ test('a redrive cut before its commit has moved nothing; its repetition moves th
 test('two redrives of one row at once move it once', async (t) => {
   const own = await createTestDatabase(t)
   await bury(own, 'a', ['m1'])
-  const [letter] = await listDeadLetters(own.database)
+  const [letter] = (await listDeadLetters(own.database)).entries
   assert.ok(letter)
   const { a, b } = await openSessions(own, ['a', 'b'])
   const redrive = `select result from lockstep.redrive_dead_letter('${letter.id}')`
@@ -218,7 +233,7 @@ test('two redrives of one row at once move it once', async (t) => {
 test('the deletion of the target queue waits for a redrive in flight', async (t) => {
   const own = await createTestDatabase(t)
   await bury(own, 'a', ['m1'])
-  const [letter] = await listDeadLetters(own.database)
+  const [letter] = (await listDeadLetters(own.database)).entries
   const { a, b } = await openSessions(own, ['a', 'b'])
   await a.run('begin')
   await a.run(`select lockstep.redrive_dead_letter('${letter?.id ?? ''}')`)
@@ -249,7 +264,7 @@ test('bulk redrive takes a filter, counts in a dry run, and goes through more th
     moved: 2_100,
     kept: 0,
   })
-  assert.equal((await listDeadLetters(database, { limit: 1_000 })).length, 10)
+  assert.equal((await listDeadLetters(database, { limit: 1_000 })).entries.length, 10)
   assert.deepEqual(await redriveDeadLetters(database, everything('none')), { matched: 0, moved: 0, kept: 0 })
   const seen = await drain(own, 'q', 'g')
   assert.equal(seen.length, 2_103)
@@ -261,11 +276,11 @@ test('bulk removal takes a filter; the letters of one message go by its address'
   await bury(own, 'a', ['m1', 'm2', 'm3'])
   assert.equal(await purgeDeadLetters(database, everything('none')), null)
   assert.equal(await purgeDeadLetters(database, everything('q', { error: 'no m2' })), 1)
-  const [letter] = await listDeadLetters(database)
+  const [letter] = (await listDeadLetters(database)).entries
   assert.equal(await purgeMessageLetters(database, letter?.partitionId ?? '', 'm1'), 1)
   assert.equal(await purgeMessageLetters(database, letter?.partitionId ?? '', 'm1'), 0)
   assert.equal(await purgeMessageLetters(database, 'nonsense', 'm1'), 0)
-  assert.deepEqual(namesOf(await listDeadLetters(database)), ['m3'])
+  assert.deepEqual(namesOf((await listDeadLetters(database)).entries), ['m3'])
   assert.equal(await purgeDeadLetters(database, everything('q')), 1)
 })
 
@@ -279,7 +294,7 @@ test('messages buried by one call keep each its own error; one without takes the
   const errors: Readonly<Record<string, string | null>> = { m1: 'no m1', m2: null, m3: 'no m3', m4: 'no m4' }
   const acks = leased.map((one) => ackOf(one, 'dlq', { error: errors[one.transactionId] ?? null }))
   await ack(own.database, [acks.toReversed()])
-  const letters = await listDeadLetters(own.database)
+  const letters = (await listDeadLetters(own.database)).entries
   const told = Object.fromEntries(letters.map(({ transactionId, error }) => [transactionId, error]))
   assert.deepEqual(told, { m1: 'no m1', m2: 'no m3', m3: 'no m3', m4: 'no m4' })
 })
@@ -296,7 +311,7 @@ test('ten thousand messages of one lane are buried by one call, without a step p
   // A square of 10,000 took longer than the statement may.
   const [results] = await ack(own.database, [leased.map((one) => ackOf(one, 'dlq', { error: one.transactionId }))])
   assert.ok(results?.every(({ dlq }) => dlq))
-  const letters = await listDeadLetters(own.database, { limit: 1_000 })
+  const letters = (await listDeadLetters(own.database, { limit: 1_000 })).entries
   assert.equal(letters.length, 1_000)
   assert.ok(letters.every(({ transactionId, error }) => transactionId === error))
 })

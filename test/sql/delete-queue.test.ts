@@ -24,12 +24,12 @@ test('after a deletion the same name is a fresh queue: no messages, duplicates, 
   const leased = answers.flat()
   assert.equal(leased.length, 2)
   await ack(database, [leased.slice(0, 1).map((one) => ackOf(one, 'dlq'))])
-  assert.equal((await listDeadLetters(database, { queue: 'q' })).length, 1)
+  assert.equal((await listDeadLetters(database, { queue: 'q' })).entries.length, 1)
 
   assert.deepEqual(await deleteQueue(database, 'q'), { existed: true })
   assert.deepEqual(await deleteQueue(database, 'q'), { existed: false })
   assert.deepEqual(await listQueues(database), [])
-  assert.deepEqual(await listDeadLetters(database), [])
+  assert.deepEqual((await listDeadLetters(database)).entries, [])
 
   const [again] = await push(database, [item('q', 'p', 'm1')])
   assert.deepEqual([again?.status, again?.offset], ['queued', 0])

@@ -10,6 +10,9 @@ import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
 import { configure } from '../../src/operations/configure.ts'
 import { showQueue } from '../../src/operations/show-queue.ts'
+import type { ListedMessage } from '../../src/protocol/found-message.ts'
+import { LIMITS } from '../../src/protocol/limits.ts'
+import type { Page } from '../../src/protocol/page.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import { drain } from '../kit/drain.ts'
 import { ackOf, item, popOf } from '../kit/speech.ts'
@@ -21,7 +24,7 @@ test('a message is pending, processing, completed or a dead letter, for each gro
     item('sales.eu', 'a', 'm2'),
     item('sales.eu', 'a', 'm3'),
   ])
-  const [listed] = await listMessages(database, { queue: 'sales.eu' })
+  const [listed] = (await listMessages(database, { queue: 'sales.eu' })).entries
   const partitionId = listed?.partitionId ?? ''
   const find = (name: string) => findMessage(database, partitionId, name)
   assert.deepEqual([(await find('m1'))?.status, (await find('m1'))?.consumerGroups], ['pending', []])
@@ -73,7 +76,7 @@ test('a message is pending, processing, completed or a dead letter, for each gro
 test('an address that names nothing finds nothing', async (t) => {
   const { database } = await createTestDatabase(t)
   await push(database, [item('q', 'a', 'm1')])
-  const [listed] = await listMessages(database)
+  const [listed] = (await listMessages(database)).entries
   assert.equal(await findMessage(database, listed?.partitionId ?? '', 'other'), null)
   assert.equal(await findMessage(database, '999000000000001', 'm1'), null)
   for (const partitionId of ['', 'x', '1', '-1', '99999999999999999999999', `1' or 1=1`])
@@ -100,7 +103,7 @@ test('paging through messages of one instant gives every message once, in any pa
   for (const limit of [1, 7, 50, 100]) {
     const seen: string[] = []
     for (let skip = 0; ; skip += limit) {
-      const page = await listMessages(database, { queue: 'q', limit, skip })
+      const page = (await listMessages(database, { queue: 'q', limit, skip })).entries
       seen.push(...page.map(({ transactionId }) => transactionId))
       if (page.length < limit) break
     }
@@ -110,11 +113,38 @@ test('paging through messages of one instant gives every message once, in any pa
   const seen: (number | null)[] = []
   let before: number | null = null
   do {
-    const page = await listMessages(database, { queue: 'q', partition: 'p1', limit: 4, before })
+    const { entries: page }: Page<ListedMessage> = await listMessages(database, {
+      queue: 'q',
+      partition: 'p1',
+      limit: 4,
+      before,
+    })
     seen.push(...page.map(({ offset }) => offset))
     before = page.length === 4 ? (page.at(-1)?.offset ?? null) : null
   } while (before !== null)
   assert.deepEqual(seen, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
+})
+
+test('a page of large payloads ends early and says so; the next begins behind its last entry', async (t) => {
+  const { database } = await createTestDatabase(t)
+  const payload = JSON.stringify('x'.repeat(LIMITS.listBytes / 4))
+  const names = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6']
+  for (const name of names) await push(database, [{ ...item('q', 'p', name), payload }])
+  const [message] = (await pop(database, popOf('q', 'g'))).answers.flat()
+  assert.ok(message)
+  const seen: string[] = []
+  const cuts: boolean[] = []
+  for (let skip = 0; skip < names.length;) {
+    const page = await listMessages(database, { queue: 'q', limit: 100, skip })
+    seen.push(...page.entries.map(({ transactionId }) => transactionId))
+    cuts.push(page.cut)
+    skip += page.entries.length
+  }
+  assert.deepEqual(seen, names.toReversed())
+  assert.deepEqual(cuts, [true, false])
+  await push(database, [{ ...item('q', 'p', 'huge'), payload: JSON.stringify('x'.repeat(LIMITS.listBytes * 2)) }])
+  const [first, rest] = [await listMessages(database), await listMessages(database, { skip: 1, limit: 1 })]
+  assert.deepEqual([first.entries.length, first.cut, rest.entries.length, rest.cut], [1, true, 1, false])
 })
 
 test('messages are filtered by queue, labels, time and status', async (t) => {
@@ -125,7 +155,7 @@ test('messages are filtered by queue, labels, time and status', async (t) => {
   assert.ok(first && second)
   await ack(database, [[ackOf(first)]])
   const list = async (filter: Parameters<typeof listMessages>[1]) =>
-    (await listMessages(database, filter)).map(({ transactionId }) => transactionId)
+    (await listMessages(database, filter)).entries.map(({ transactionId }) => transactionId)
   assert.deepEqual(await list({}), ['other', 'm3', 'm2', 'm1'])
   assert.deepEqual(await list({ namespace: 'a' }), ['m3', 'm2', 'm1'])
   assert.deepEqual(await list({ task: 'b', status: 'completed' }), ['m1'])

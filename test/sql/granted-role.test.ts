@@ -76,9 +76,9 @@ test('every operation runs with the rights that a grant gives, and touches no ta
   assert.deepEqual(await matchingQueues(db, { namespace: null, task: null }), ['out', 'q'])
   assert.equal((await listGroups(db)).length, 1)
   assert.ok((await groupDetail(db, 'g')).length > 0)
-  assert.ok((await listMessages(db)).length > 0)
+  assert.ok((await listMessages(db)).entries.length > 0)
   assert.ok(await findMessage(db, first.partitionId, 'm1'))
-  const [letter] = await listDeadLetters(db)
+  const [letter] = (await listDeadLetters(db)).entries
   assert.ok(letter)
   assert.equal((await redriveDeadLetter(db, letter.id)).result, 'moved')
   const all = { queue: 'q', group: null, partition: null, error: null, from: null, to: null }

@@ -123,7 +123,7 @@ async function scenario(db: Database): Promise<readonly unknown[]> {
   const first = say(await popped(db, 100))
   say(await extend(db, id(100), 90))
   say(await ack(db, [first.map((delivery, n) => ackOf(delivery, n === 0 ? 'failed' : 'completed', 'it "broke" \\'))]))
-  say(await listDeadLetters(db, { queue: 'orders.eu', limit: 10 }))
+  say((await listDeadLetters(db, { queue: 'orders.eu', limit: 10 })).entries)
   const put = { op: 'put', ns: 'n', key: 'k', value: PAYLOAD, ttlSeconds: 90, expect: null, required: true } as const
   say(
     await kv(db, [

@@ -22,9 +22,9 @@ const QUERY = {
 
 async function list(call: Call): Promise<Answer> {
   const { consumerGroup: group, ...page } = readFields(QUERY, readQuery(call.queryText), root())
-  const letters = await reading(call, (db) => listDeadLetters(db, { ...page, group }))
+  const { entries, cut } = await reading(call, (db) => listDeadLetters(db, { ...page, group }))
   return json(
-    `{"messages":[${letters.map(letterText).join(',')}],"pagination":{"limit":${page.limit},"offset":${page.offset}},"total":${letters.length}}`,
+    `{"messages":[${entries.map(letterText).join(',')}],"pagination":{"limit":${page.limit},"offset":${page.offset}},"total":${entries.length},"cut":${cut}}`,
   )
 }
 
@@ -58,10 +58,11 @@ export const deadLetterRoutes: readonly Route[] = [
     access: 'read-only',
     rank: 'A',
     changes: false,
-    about: 'Dead letters, newest first.',
+    about:
+      'Dead letters, newest first. A page ends early where its payloads reach 8 MiB: `cut` is then true, and the next one begins at `offset` + `total`.',
     query: QUERY,
     answers: {
-      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queue":"…","partition":"…","consumerGroup":"…","errorMessage":"…","retryCount":4,"data":…,"producerSub":null,"createdAt":"…","failedAt":"…"}],"pagination":{"limit":100,"offset":0},"total":1}',
+      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queue":"…","partition":"…","consumerGroup":"…","errorMessage":"…","retryCount":4,"data":…,"producerSub":null,"createdAt":"…","failedAt":"…"}],"pagination":{"limit":100,"offset":0},"total":1,"cut":false}',
       400: 'A parameter is out of range or a time cannot be read.',
     },
     handle: list,

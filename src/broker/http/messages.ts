@@ -69,8 +69,8 @@ const LIST_QUERY = {
 async function list(call: Call): Promise<Answer> {
   const { ns, offset: skip, ...filter } = readFields(LIST_QUERY, readQuery(call.queryText), root())
   const namespace = filter.namespace ?? ns
-  const messages = await reading(call, (db) => listMessages(db, { ...filter, namespace, skip }))
-  return json(`{"messages":[${messages.map(listedText).join(',')}],"total":${messages.length}}`)
+  const { entries, cut } = await reading(call, (db) => listMessages(db, { ...filter, namespace, skip }))
+  return json(`{"messages":[${entries.map(listedText).join(',')}],"total":${entries.length},"cut":${cut}}`)
 }
 
 function listedText({ payload, ...message }: ListedMessage): string {
@@ -100,10 +100,11 @@ export const messageRoutes: readonly Route[] = [
     access: 'read-only',
     rank: 'B',
     changes: false,
-    about: 'Kept messages, newest first.',
+    about:
+      'Kept messages, newest first. A page ends early where its payloads reach 8 MiB: `cut` is then true, and the next one begins at `offset` + `total`.',
     query: LIST_QUERY,
     answers: {
-      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queuePath":"…","queue":"…","partition":"…","namespace":"…","task":"…","status":"pending","offset":0,"createdAt":"…","data":…,"payload":…}],"total":1}',
+      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queuePath":"…","queue":"…","partition":"…","namespace":"…","task":"…","status":"pending","offset":0,"createdAt":"…","data":…,"payload":…}],"total":1,"cut":false}',
     },
     handle: list,
   },

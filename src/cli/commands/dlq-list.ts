@@ -43,9 +43,9 @@ export const dlqList: Command = {
       offset: call.integer('skip') ?? 0,
     }
     return await withDatabase(call, async (database) => {
-      const letters = await listDeadLetters(database.reader, filter)
+      const { entries: letters, cut } = await listDeadLetters(database.reader, filter)
       call.output.result(
-        { deadLetters: letters.map((letter) => ({ ...letter, payload: rawJson(letter.payload) })) },
+        { deadLetters: letters.map((letter) => ({ ...letter, payload: rawJson(letter.payload) })), cut },
         () => {
           const table = showTable(
             ['id', 'failed at', 'queue', 'partition', 'group', 'cause', 'transaction id', 'error'],
@@ -61,7 +61,9 @@ export const dlqList: Command = {
             ]),
             'There is no dead letter.',
           )
-          return letters.length < filter.limit ? table : `${table}\nmore: add --skip ${filter.offset + letters.length}`
+          return letters.length < filter.limit && !cut
+            ? table
+            : `${table}\nmore: add --skip ${filter.offset + letters.length}`
         },
       )
       return 0
