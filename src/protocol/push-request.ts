@@ -1,5 +1,6 @@
-// Decodes a push. A missing or mistyped field refuses the request; a payload that cannot be carried (too deep, too large, no
-// UTF-8) refuses its own item and leaves the neighbours alone, unless nothing of the request is left to store.
+// Decodes a push. A missing or mistyped field refuses the request; a name that cannot be kept (too long, with NUL) or a payload
+// that cannot be carried (too deep, too large, no UTF-8) refuses its own item and leaves the neighbours alone, unless nothing of
+// the request is left to store.
 import { optional, readFields, refuse } from './check.ts'
 import type { Field, Place } from './check.ts'
 import { LockstepError } from './errors.ts'
@@ -48,26 +49,43 @@ export function decodePush(body: RequestBody, producerSub: string | null): PushR
   const elements = arrayOf(request, 'items', place, LIMITS.pushItems)
   const items: PushItem[] = []
   const refused = new Map<number, RefusedItem>()
+  let first: LockstepError | null = null
   const at: Place = { parent: { parent: place, step: 'items' }, step: 0 }
   for (const [index, element] of elements.entries()) {
     at.step = index
     const source = recordOf(element, at)
     const payload = pieceOf(pieces, source, 'payload')
     if (payload === null) refuse(at, 'payload', 'present: any JSON value')
-    const item = pushItem(source, payload.text, producerSub, at)
-    const fault = payloadFault(payload)
-    if (fault === null) items.push(item)
-    else {
+    try {
+      const fault = payloadFault(payload)
+      const item = pushItem(source, payload.text, producerSub, at)
+      if (fault !== null) refuse(at, 'payload', fault)
+      items.push(item)
+    } catch (error) {
+      if (!(error instanceof LockstepError) || mistyped(source)) throw error
+      first ??= error
       refused.set(index, {
-        queue: item.queue,
-        transactionId: item.transactionId ?? item.messageId,
-        error: `items[${index}].payload must be ${fault}`,
+        queue: echo(source['queue'], LIMITS.nameBytes),
+        transactionId: echo(source['transactionId'], LIMITS.transactionIdBytes) || mintId(),
+        error: error.message.replace(/^bad body: /, ''),
       })
     }
   }
-  const first = refused.values().next().value
-  if (first && items.length === 0) throw new LockstepError('bad_request', `bad body: ${first.error}`)
+  if (first !== null && items.length === 0) throw first
   return { requestId, items, refused }
+}
+
+/** A field that is not even of its kind: the program that sent it is wrong, not one of its names. */
+function mistyped(source: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(PUSH_ITEM).some(([name, { optional: absent }]) => {
+    const value = Object.hasOwn(source, name) ? source[name] : undefined
+    return typeof value !== 'string' && !(absent && (value === undefined || value === null))
+  })
+}
+
+/** What was sent, unless it is longer than the answer should be. */
+function echo(value: unknown, bytes: number): string {
+  return typeof value === 'string' && value.length <= bytes ? value : ''
 }
 
 export function pushItem(

@@ -27,6 +27,8 @@ export interface DecodedTransaction {
   readonly timers: readonly TimerOperation[]
   /** Submitted in the same commit. */
   readonly runs: readonly OutgoingRun[]
+  /** Of `requiredLeases` those that no ack carries: each must be live at the commit. */
+  readonly demandedLeases: readonly string[]
 }
 
 export const TRANSACTION_BODY = {
@@ -80,7 +82,8 @@ export function decodeTransaction(body: RequestBody, producerSub: string | null)
     runAt.step = index
     return runOf(recordOf(element, runAt), pieces, runAt)
   })
-  return { requestId, operations: leased(operations, requiredLeases), kv, timers, runs }
+  const fenced = leased(operations, requiredLeases)
+  return { requestId, operations: fenced, kv, timers, runs, demandedLeases: demanded(fenced, requiredLeases) }
 }
 
 function refuseUnserved(request: Readonly<Record<string, unknown>>, place: Place): void {
@@ -143,4 +146,11 @@ function leased(operations: readonly StepOperation[], requiredLeases: readonly s
       ? { type: 'ack', item: { ...operation.item, leaseId: only } }
       : operation,
   )
+}
+
+/** The fence of an ack that carries a lease judges it already. */
+function demanded(operations: readonly StepOperation[], requiredLeases: readonly string[]): readonly string[] {
+  const left = new Set(requiredLeases.filter((lease) => lease !== ''))
+  for (const { type, item } of operations) if (type === 'ack' && item.leaseId !== null) left.delete(item.leaseId)
+  return [...left]
 }

@@ -97,6 +97,43 @@ test('an odd key of state comes back exactly and stays apart', async (t) => {
   }
 })
 
+test('in a push a name that cannot be kept costs its own item and no neighbour; a field of a wrong kind costs the request', async (t) => {
+  const { post, sql } = await serve(t)
+  const names = REFUSED.filter((name) => name !== '')
+  const items = names.flatMap((name) => [
+    { queue: 'ok', payload: 1 },
+    { queue: name, payload: 1 },
+    { queue: 'ok', partition: name, payload: 1, transactionId: 'known' },
+  ])
+  const { status, json } = await post('/api/v1/push', {
+    items: [...items, { queue: 'ok', payload: 1, traceId: 'a\0b' }],
+  })
+  assert.equal(status, 201)
+  assert.equal(json.length, items.length + 1)
+  for (const [index, result] of json.entries()) {
+    assert.equal(result.index, index)
+    if (index % 3 === 0 && index < items.length) {
+      assert.deepEqual([result.status, result.queueName], ['queued', 'ok'])
+      continue
+    }
+    const field = index === items.length ? 'traceId' : index % 3 === 1 ? 'queue' : 'partition'
+    assert.deepEqual([result.status, result.error.startsWith(`items[${index}].${field} must be `)], ['error', true])
+    if (field === 'partition') assert.deepEqual([result.queueName, result.transaction_id], ['ok', 'known'])
+  }
+  assert.deepEqual(await sql('select count(*)::int as n from lockstep.message'), [{ n: names.length }])
+  assert.deepEqual(await sql('select name from lockstep.queue'), [{ name: 'ok' }])
+  for (const wrong of [{ queue: 7 }, { queue: 'ok', partition: 7 }, {}, { queue: 'ok', traceId: {} }]) {
+    const reply = await post('/api/v1/push', {
+      items: [
+        { queue: 'ok', payload: 2 },
+        { payload: 2, ...wrong },
+      ],
+    })
+    assert.deepEqual([reply.status, reply.json.code], [400, 'bad_request'])
+  }
+  assert.deepEqual(await sql('select count(*)::int as n from lockstep.message'), [{ n: names.length }])
+})
+
 test('a name that cannot be kept is refused before any write, wherever it stands', async (t) => {
   const { post, get, send, sql } = await serve(t)
   for (const name of REFUSED) {
@@ -106,7 +143,7 @@ test('a name that cannot be kept is refused before any write, wherever it stands
       await post('/api/v1/push', { items: [{ queue: name, payload: 1 }] }),
       await post('/api/v1/push', {
         items: [
-          { queue: 'ok', payload: 1 },
+          { queue: name, payload: 1 },
           { queue: 'q', partition: name, payload: 1 },
         ],
       }),

@@ -205,6 +205,40 @@ test('an ack takes the single lease that the request names, and is fenced by it'
   assert.equal(right.json.success, true)
 })
 
+test('a required lease that no ack carries must be live too, or all of it is refused', async (t) => {
+  const served = await serve(t)
+  const { post, sql } = served
+  const held = await leased(served, 'a')
+  const other = await leased(served, 'b')
+  const ack = ackOf(held)
+  const kv = [{ op: 'put', ns: 's', key: 'k', value: 1, forever: true }]
+  const operations = [{ type: 'push', queue: 'out', payload: 1, transactionId: 'once' }]
+  const refused = async (body: object, named: string): Promise<void> => {
+    const { status, json } = await post(PATH, body)
+    assert.deepEqual([status, json.success, json.reason, json.results], [200, false, 'rejected_ack', []])
+    assert.match(json.error, new RegExp(`'${named}' is not live; everything was rolled back`))
+  }
+  await refused({ operations, kv, requiredLeases: ['never-given'] }, 'never-given')
+  await refused({ operations: [...operations, ack], kv, requiredLeases: [held.leaseId, 'never-given'] }, 'never-given')
+  await sql('update lockstep.lane set lease_expires_at = now() where lease_id = $1', other.leaseId)
+  await refused({ operations, kv, requiredLeases: [held.leaseId, other.leaseId] }, other.leaseId)
+  await refused({ operations, requestId: 'again', requiredLeases: [other.leaseId] }, other.leaseId)
+  assert.deepEqual(
+    await sql(`select 1 from lockstep.kv union all select 1 from lockstep.message where transaction_id = 'once'`),
+    [],
+  )
+  const done = await post(PATH, { operations, kv, requestId: 'again', requiredLeases: [held.leaseId] })
+  assert.deepEqual([done.json.success, done.json.results.length], [true, 2])
+  // The lease may be gone when the answer is asked for again: the first one stands.
+  await sql('update lockstep.lane set lease_expires_at = now() where lease_id = $1', held.leaseId)
+  assert.equal(
+    (await post(PATH, { operations, kv, requestId: 'again', requiredLeases: [held.leaseId] })).text,
+    done.text,
+  )
+  // A dead lease is named before a push that is known already.
+  await refused({ operations, requiredLeases: [held.leaseId] }, held.leaseId)
+})
+
 test('the same request id answers the first committed result; another body is a conflict', async (t) => {
   const served = await serve(t)
   const { post } = served

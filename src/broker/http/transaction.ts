@@ -11,7 +11,7 @@ import { bodyText } from './read-body.ts'
 import { bodyHash, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
-import { transactionWithRuns } from './transaction-with-runs.ts'
+import { transactionAlone } from './transaction-alone.ts'
 
 async function commit(call: Call): Promise<Answer> {
   let transactionId = mintId()
@@ -20,9 +20,10 @@ async function commit(call: Call): Promise<Answer> {
     const { requestId: ofBody, operations, kv, timers } = decoded
     const requestId = requestIdOf(call, ofBody)
     if (requestId !== null) transactionId = idOfRequest(requestId)
-    if (decoded.runs.length > 0) return json(await transactionWithRuns(call, requestId, transactionId, decoded))
     const bare = call.parts.requireLease ? operations.findIndex(isBareAck) : -1
     if (bare >= 0) return json(encodeTransaction(transactionId, decoded, leaseRequired(bare)))
+    if (decoded.runs.length + decoded.demandedLeases.length > 0)
+      return json(await transactionAlone(call, requestId, transactionId, decoded))
     const result = await call.parts.traffic.transaction({
       requestId,
       bodyHash: requestId === null ? null : bodyHash(call),

@@ -1,7 +1,9 @@
-// A transaction that also submits runs: all of it in one commit of its own, not joined with others. The first committed answer
-// is remembered under the request id, so a repeat names the same runs. A key that is known with another input undoes all.
+// A transaction that also submits runs or demands leases that none of its acks carries: all of it in one commit of its own, not
+// joined with others. The first committed answer is remembered under the request id, so a repeat names the same runs. A key that
+// is known with another input, or a demanded lease that is not live, undoes all.
 import { transaction as openTransaction } from '../../db/transaction.ts'
 import type { Executor } from '../../db/executor.ts'
+import { holdLeases } from '../../operations/hold-leases.ts'
 import { submit } from '../../operations/submit.ts'
 import { transaction } from '../../operations/transaction.ts'
 import { encodeTransaction } from '../../protocol/answers.ts'
@@ -25,14 +27,22 @@ class RolledBack extends Error {
 }
 
 async function perform(db: Executor, transactionId: string, step: DecodedTransaction): Promise<Outcome> {
-  const { operations, kv, timers, runs } = step
+  const { operations, kv, timers, runs, demandedLeases } = step
   const [result] =
     operations.length + kv.length + timers.length === 0
       ? [{ success: true as const, operations: [], kv: [], timers: [], replayed: false }]
       : await transaction(db, [{ requestId: null, bodyHash: null, operations, kv, timers }])
   if (result === undefined || result === 'deferred') throw new LockstepError('internal', 'a transaction has no answer')
+  const earlier = !result.success && (result.reason === 'kv_precondition' || result.reason === 'rejected_ack')
+  // Judged where acks are: before pushes and runs, whose losses do not matter then.
+  const [dead] = earlier || demandedLeases.length === 0 ? [] : await holdLeases(db, demandedLeases)
+  if (dead !== undefined) {
+    const error = `the required lease '${dead}' is not live; everything was rolled back`
+    const failed = { transactionId, success: false, reason: 'rejected_ack', error, results: [] }
+    return { answer: JSON.stringify(failed), commit: false }
+  }
   if (!result.success) return { answer: encodeTransaction(transactionId, step, result), commit: false }
-  const submitted = await submit(db, runs)
+  const submitted = runs.length === 0 ? [] : await submit(db, runs)
   const lost = submitted.findIndex((run) => run.differs)
   if (lost >= 0) {
     const error = `the key '${runs[lost]?.key ?? ''}' is known with another input`
@@ -42,7 +52,7 @@ async function perform(db: Executor, transactionId: string, step: DecodedTransac
   return { answer: encodeTransaction(transactionId, step, result, submitted), commit: true }
 }
 
-export async function transactionWithRuns(
+export async function transactionAlone(
   call: Call,
   requestId: string | null,
   transactionId: string,
@@ -53,6 +63,7 @@ export async function transactionWithRuns(
   for (const name of new Set(step.runs.map((run) => run.workflow))) call.parts.runs.wake(name)
   for (const operation of step.operations) {
     if (operation.type === 'push') call.parts.traffic.committed(operation.item.queue)
+    else call.parts.traffic.freed(operation.item)
   }
   return answer
 }
