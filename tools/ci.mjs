@@ -1,5 +1,6 @@
 // Everything that CI runs, on a machine with nothing but Node and npm: install, compile, format, lint, the house's own
-// checks, the tests. Plain JavaScript, because it runs before anything is compiled. Stops at the first fault.
+// checks, the examples in other languages as far as their tools are there, the tests. Plain JavaScript, because it runs
+// before anything is compiled. Stops at the first fault.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,6 +24,7 @@ step('compile the tests', bin('tsc'), ['-p', 'tsconfig.all.json'])
 step('format', bin('oxfmt'), ['--check', '.'])
 step('lint', bin('oxlint'), ['--type-aware', '.'])
 step('house', process.execPath, ['.build/tools/check.js'])
+step('languages', process.execPath, ['.build/tools/languages.js'])
 step('test', process.execPath, ['--enable-source-maps', '.build/tools/test.js', ...(long ? ['--long'] : [])])
 
 function step(name, command, args) {

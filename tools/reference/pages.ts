@@ -2,6 +2,7 @@
 import type { Tree } from '../source/tree.ts'
 import { apiPages } from './api.ts'
 import { cliPage } from './cli.ts'
+import { clientsPage } from './clients.ts'
 import { errorsPage } from './errors.ts'
 import { heartbeatSource } from './heartbeat-source.ts'
 import { httpPage } from './http.ts'
@@ -16,6 +17,7 @@ export function pagesOf(tree: Tree): readonly Page[] {
   const textOf = (path: string): string => tree.find((file) => file.path === path)?.text ?? ''
   return [
     cliPage(),
+    clientsPage(tree),
     errorsPage(),
     limitsPage(textOf('src/protocol/limits.ts')),
     queueOptionsPage(),

@@ -1,0 +1,3 @@
+module lockstep.example/workflow
+
+go 1.21
