@@ -142,26 +142,29 @@ export function createBroker(options: BrokerOptions): Broker {
       onFault: (what, error) => logger.error(what, { message: messageOf(error) }),
     })
     const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
+    const bodies = createBodyReader()
+    const metrics = createMetrics({
+      traffic,
+      bodyBytes: () => bodies.bytes,
+      answerBytes: () => answers.bytes,
+      pool: database.pool,
+      hints,
+    })
     const upkeep = new Upkeep({
       db: database,
       onPlaced: (queue) => traffic.committed(queue),
-      onReport({ job, error }) {
+      onReport({ job, done, seconds, error }) {
+        metrics.upkeep(job, done, seconds, error !== null)
+        if (job === 'cut_logs' && done > 0) logger.info('retention let messages go', { messages: done })
         if (error !== null) logger.error('a step of upkeep failed', { job, message: messageOf(error) })
       },
     })
-    const bodies = createBodyReader()
     const parts: BrokerParts = {
       database,
       traffic,
       runs,
       health: createHealthCheck(database, traffic.admission),
-      metrics: createMetrics({
-        traffic,
-        bodyBytes: () => bodies.bytes,
-        answerBytes: () => answers.bytes,
-        pool: database.pool,
-        hints,
-      }),
+      metrics,
       logger,
       version: packageVersion(),
       defaultMode: options.defaultSubscriptionMode ?? 'new',

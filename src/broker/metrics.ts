@@ -3,6 +3,12 @@
 import type { Hints } from '../traffic/hints.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
+interface JobCount {
+  readonly done: number
+  readonly seconds: number
+  readonly failed: number
+}
+
 interface RouteCount {
   readonly statuses: Map<number, number>
   seconds: number
@@ -18,12 +24,15 @@ export interface Gauges {
 
 export interface Metrics {
   count(route: string, status: number, seconds: number): void
+  /** One step of a job of upkeep: rows placed, moved or removed. */
+  upkeep(job: string, done: number, seconds: number, failed: boolean): void
   prometheus(): string
   summary(): Readonly<Record<string, unknown>>
 }
 
 export function createMetrics(gauges: Gauges): Metrics {
   const routes = new Map<string, RouteCount>()
+  const jobs = new Map<string, JobCount>()
   const startedAt = performance.now()
   const { traffic, pool } = gauges
 
@@ -68,6 +77,15 @@ export function createMetrics(gauges: Gauges): Metrics {
       entry.seconds += seconds
     },
 
+    upkeep(job, done, seconds, failed) {
+      const entry = jobs.get(job) ?? { done: 0, seconds: 0, failed: 0 }
+      jobs.set(job, {
+        done: entry.done + done,
+        seconds: entry.seconds + seconds,
+        failed: entry.failed + (failed ? 1 : 0),
+      })
+    },
+
     prometheus() {
       const lines: string[] = []
       for (const [name, kind, about, value] of readings()) {
@@ -86,7 +104,7 @@ export function createMetrics(gauges: Gauges): Metrics {
         seconds.push(`lockstep_http_seconds_total{method="${method}",route="${path}"} ${entry.seconds}`)
       }
       lines.push('# HELP lockstep_http_seconds_total Time from request to answer.')
-      lines.push('# TYPE lockstep_http_seconds_total counter', ...seconds)
+      lines.push('# TYPE lockstep_http_seconds_total counter', ...seconds, ...jobLines(jobs))
       return `${lines.join('\n')}\n`
     },
 
@@ -105,4 +123,20 @@ export function createMetrics(gauges: Gauges): Metrics {
       }
     },
   }
+}
+
+function jobLines(jobs: ReadonlyMap<string, JobCount>): readonly string[] {
+  const each = (name: string, read: (count: JobCount) => number): readonly string[] =>
+    [...jobs].map(([job, count]) => `${name}{job="${job}"} ${read(count)}`)
+  return [
+    '# HELP lockstep_upkeep_done_total Rows that a job of upkeep placed, moved or removed; of cut_logs, messages that retention let go.',
+    '# TYPE lockstep_upkeep_done_total counter',
+    ...each('lockstep_upkeep_done_total', (count) => count.done),
+    '# HELP lockstep_upkeep_seconds_total Time spent in the steps of a job of upkeep.',
+    '# TYPE lockstep_upkeep_seconds_total counter',
+    ...each('lockstep_upkeep_seconds_total', (count) => count.seconds),
+    '# HELP lockstep_upkeep_failures_total Steps of a job of upkeep that failed and left their work due.',
+    '# TYPE lockstep_upkeep_failures_total counter',
+    ...each('lockstep_upkeep_failures_total', (count) => count.failed),
+  ]
 }

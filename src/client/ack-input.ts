@@ -33,6 +33,8 @@ export type AckOutcome =
       readonly deadLettered: boolean
       /** It had been completed before. */
       readonly noop: boolean
+      /** Of a group that conflates: how many older messages the completed one stood for. */
+      readonly conflated?: number
     }
   | {
       readonly success: false
@@ -105,6 +107,7 @@ export function ackOutcome(item: AckItem, result: AckResult): AckOutcome {
       leaseReleased: result.leaseReleased,
       deadLettered: result.dlq,
       noop: result.noop,
+      ...(result.conflated === undefined ? {} : { conflated: result.conflated }),
     }
   }
   const error = result.error ?? 'rejected'

@@ -17,7 +17,10 @@ export interface Plan {
   readonly autoAck: boolean
   /** Null: 200 for a pop, 100 for a batch consumer, 10 for one that takes messages one by one. */
   readonly batch: number | null
-  readonly partitions: number
+  /** Null: one, or of a group that conflates as many as messages. */
+  readonly partitions: number | null
+  /** Only the newest message of each partition. */
+  readonly conflation: boolean
   /** Null: a consumer waits, a pop does not. */
   readonly wait: boolean | null
   readonly timeoutMs: number
@@ -46,6 +49,11 @@ export interface Settings<Self> {
   batch(messages: number): Self
   /** Partitions claimed at once. */
   partitions(count: number): Self
+  /**
+   * Only the newest message of each partition; completing it completes those it skipped. Needs a group, and is fixed by the
+   * group's first pop.
+   */
+  conflation(on?: boolean): Self
   /** Whether to wait for messages when there are none. */
   wait(on: boolean): Self
   /** How long one wait lasts. */
@@ -70,7 +78,8 @@ export function planFor(definition: QueueDefinition<string, unknown, unknown>): 
     start: null,
     autoAck: true,
     batch: null,
-    partitions: 1,
+    partitions: null,
+    conflation: false,
     wait: null,
     timeoutMs: LIMITS.popTimeoutDefaultMs,
     limit: null,
@@ -126,6 +135,7 @@ export function settingsOver<Self>(plan: Plan, next: (plan: Plan) => Self): Sett
     autoAck: (on) => set({ autoAck: flag(on, 'autoAck') }),
     batch: (messages) => set({ batch: batchSize.read(messages, root(), 'batch') }),
     partitions: (count) => set({ partitions: partitionCount.read(count, root(), 'partitions') }),
+    conflation: (on = true) => set({ conflation: flag(on, 'conflation') }),
     wait: (on) => set({ wait: flag(on, 'wait') }),
     timeout: (milliseconds) => set({ timeoutMs: waitMs.read(milliseconds, root(), 'timeout') }),
     limit: (messages) => set({ limit: messageCount.read(messages, root(), 'limit') }),

@@ -13,10 +13,12 @@ import { handleSteps } from './consume/work-step.ts'
 import type { Logger } from './logger.ts'
 import type { Message } from './message.ts'
 import type { Plan } from './plan.ts'
+import { popCall } from './pop-call.ts'
 import { outgoingItems, pushOutcome } from './push-input.ts'
 import type { ConsumeOptions, QueueVerbs } from './queue-builder.ts'
 import type { Transport } from './transport.ts'
 import type { Untyped } from './untyped.ts'
+import { warnConflict, type WarnConflict } from './warn-conflict.ts'
 
 export interface VerbParts {
   readonly transport: Transport
@@ -35,19 +37,17 @@ const STEPS_NEED_POSTGRES =
 
 const NEVER = new AbortController().signal
 
-async function claim(transport: Transport, plan: Plan, signal: AbortSignal): Promise<readonly Delivery[]> {
-  const call = {
-    queue: plan.definition.name,
-    partition: plan.partition,
-    group: plan.group,
-    batch: plan.batch ?? LIMITS.popBatchDefault,
-    partitions: plan.partitions,
-    wait: plan.wait ?? false,
-    timeoutMs: plan.timeoutMs,
-    leaseSeconds: plan.leaseSeconds,
-    start: plan.start,
+type Claim = (plan: Plan) => Promise<readonly Delivery[]>
+
+function claimOver(transport: Transport, warn: WarnConflict, signal: AbortSignal): Claim {
+  return async (plan) => {
+    const { batch, wait, timeoutMs } = plan
+    const asked = { batch: batch ?? LIMITS.popBatchDefault, wait: wait ?? false, timeoutMs }
+    return transport.pop(
+      popCall(plan, asked, () => warn(plan)),
+      signal,
+    )
   }
-  return transport.pop(call, signal)
 }
 
 /** A partition's messages up to the first that its schema refuses; that one is dead-lettered when it heads the batch. */
@@ -64,9 +64,9 @@ async function validHead(transport: Transport, plan: Plan, lane: LaneBatch): Pro
   return messages
 }
 
-async function pop(transport: Transport, plan: Plan, signal: AbortSignal): Promise<Message<Untyped>[]> {
+async function pop(transport: Transport, plan: Plan, claim: Claim): Promise<Message<Untyped>[]> {
   for (;;) {
-    const deliveries = await claim(transport, plan, signal)
+    const deliveries = await claim(plan)
     const heads = await Promise.all(laneBatches(deliveries).map(async (lane) => validHead(transport, plan, lane)))
     const messages = heads.flat()
     // Every pass without a message has dead-lettered one, so this ends.
@@ -76,6 +76,7 @@ async function pop(transport: Transport, plan: Plan, signal: AbortSignal): Promi
 
 export function queueVerbs(parts: VerbParts): QueueVerbs {
   const { transport, run } = parts
+  const warn = warnConflict(parts.log)
 
   async function consumeOneByOne(
     plan: Plan,
@@ -89,6 +90,7 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
         plan,
         options,
         batch,
+        warnConflict: warn,
         work(context) {
           const handle = handleIn(context)
           return async (deliveries, finished) => workEach(context, deliveries, handle, finished)
@@ -103,7 +105,7 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
       const items = await outgoingItems(inputs, name, plan.partition, schema)
       return items.length === 0 ? [] : (await transport.push(items)).map(pushOutcome)
     },
-    pop: async (plan, options) => pop(transport, plan, options.signal ?? NEVER),
+    pop: async (plan, options) => pop(transport, plan, claimOver(transport, warn, options.signal ?? NEVER)),
     consumeEach: async (plan, handler, options) =>
       consumeOneByOne(plan, options, (context) => handleWith(context, handler)),
     async consumeSteps(plan, handler, options) {
@@ -116,6 +118,7 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
           ...parts,
           plan,
           options,
+          warnConflict: warn,
           batch: plan.batch ?? CONSUMER_BATCH,
           work: (context) => async (deliveries, finished) => workBatch(context, deliveries, handler, finished),
         }),

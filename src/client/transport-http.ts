@@ -19,11 +19,12 @@ import type { PopCall, Transport } from './transport.ts'
 function popPath(call: PopCall): string {
   const query = new URLSearchParams({
     batch: String(call.batch),
-    partitions: String(call.partitions),
+    ...(call.partitions === null ? {} : { partitions: String(call.partitions) }),
     wait: String(call.wait),
     timeout: String(call.timeoutMs),
     consumerGroup: call.group,
   })
+  if (call.conflation) query.set('conflation', 'true')
   if (call.leaseSeconds !== null) query.set('leaseSeconds', String(call.leaseSeconds))
   if (call.start !== null && 'mode' in call.start) query.set('subscriptionMode', call.start.mode)
   if (call.start !== null && 'from' in call.start) query.set('subscriptionFrom', call.start.from)
@@ -80,7 +81,10 @@ export function httpTransport(settings: HttpSettings): Transport {
           signal,
           ...parked,
         })
-        return answer.status === 204 ? [] : popAnswer(answer.text, call.queue)
+        if (answer.status === 204) return []
+        const { messages, conflict } = popAnswer(answer.text, call.queue)
+        if (conflict) call.onConflict()
+        return messages
       } catch (error) {
         // The broker sees the closed connection and hands back what it had leased.
         if (signal.aborted) return []

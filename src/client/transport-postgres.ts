@@ -23,6 +23,7 @@ import { errorLine, type Logger } from './logger.ts'
 import { clientDoor } from './postgres/client-door.ts'
 import { joinedTransaction, pushItem } from './postgres/joined-transaction.ts'
 import { repeated } from './postgres/repeated.ts'
+import { partitionsOf } from '../protocol/pop-request.ts'
 import { runStep } from './postgres/run-step.ts'
 import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
@@ -138,12 +139,17 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       return call(true, async () => traffic.push(minted))
     },
 
-    async pop({ wait, timeoutMs, start, ...wish }, signal) {
+    async pop({ wait, timeoutMs, start, partitions, onConflict, ...wish }, signal) {
       await schema.passed()
       if (wait) listen()
       if (options.upkeep !== false) upkeep.start()
-      const asked = { ...wish, autoAck: false, start: start ?? { mode: 'new' as const } }
-      return call(false, async () => traffic.pop(asked, wait ? timeoutMs : 0, signal))
+      const asked = {
+        ...wish,
+        partitions: partitions ?? partitionsOf(wish),
+        autoAck: false,
+        start: start ?? { mode: 'new' as const },
+      }
+      return call(false, async () => traffic.pop(asked, wait ? timeoutMs : 0, signal, onConflict))
     },
 
     ack: async (items) => call(true, async () => traffic.ack(items)),

@@ -53,11 +53,16 @@ export interface PopCall {
   readonly partition: string | null
   readonly group: string
   readonly batch: number
-  readonly partitions: number
+  /** Null: one, or of a group that conflates as many as messages. */
+  readonly partitions: number | null
   readonly wait: boolean
   readonly timeoutMs: number
   readonly leaseSeconds: number | null
   readonly start: Start
+  /** Only the newest message of each partition. */
+  readonly conflation: boolean
+  /** The group is known and does otherwise; what it does stands. */
+  readonly onConflict: () => void
 }
 
 export interface ConfigureCall {

@@ -34,13 +34,14 @@ export async function ack(
     batches.length === 0
       ? await db.rows(ACK, columns)
       : await db.rows(ACK_BATCHES, [...columns, ...batchLines(calls, batches)])
-  for (const [batch, ord, success, error, leaseReleased, dlq, noop] of rows) {
+  for (const [batch, ord, success, error, leaseReleased, dlq, noop, conflated] of rows) {
     const result: AckResult = {
       success: success === 't',
       error: error ?? null,
       leaseReleased: leaseReleased === 't',
       dlq: dlq === 't',
       noop: noop === 't',
+      ...(typeof conflated === 'string' ? { conflated: Number(conflated) } : {}),
     }
     const [callAt, itemAt] =
       batch === '0' ? (places[Number(ord) - 1] ?? []) : [batches[Number(batch) - 1], Number(ord) - 1]

@@ -5,7 +5,7 @@ import { LIMITS } from '../protocol/limits.ts'
 
 export async function groupDetail(db: Executor, group: string): Promise<readonly GroupLane[]> {
   const rows = await db.rows('select * from lockstep.group_detail($1, $2::int)', [group, String(LIMITS.listLimit)])
-  return rows.map(([queue, partition, leaseId, committed, behind, seconds, leased, expiresAt, failures, crashes]) => ({
+  return rows.map(([queue, partition, leaseId, committed, behind, seconds, leased, expiresAt, ...counts]) => ({
     queue: queue ?? '',
     partition: partition ?? '',
     leaseId: leaseId ?? null,
@@ -14,7 +14,8 @@ export async function groupDetail(db: Executor, group: string): Promise<readonly
     committed: typeof committed === 'string' ? Number(committed) : null,
     offsetLag: Number(behind),
     timeLagSeconds: Number(seconds ?? 0),
-    failures: Number(failures),
-    crashes: Number(crashes),
+    failures: Number(counts[0]),
+    crashes: Number(counts[1]),
+    conflation: counts[2] === 't',
   }))
 }

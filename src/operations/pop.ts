@@ -20,20 +20,29 @@ export interface PopRequest {
   readonly floor: string | null
   /** Wait for partitions whose staged messages another session is placing; only inside a lock_timeout. */
   readonly waitStaged: boolean
+  /** Whether a group that is not known yet conflates; one that is known does as it was registered. */
+  readonly conflation?: boolean
+  /** How long minPopWaitTime has held these pops already; null or absent: they are not to be held. */
+  readonly heldMs?: number | null
 }
 
 export interface PopOutcome {
   /** Aligned with leaseIds; an empty list is a pop that found nothing. */
   readonly answers: readonly (readonly Delivery[])[]
   readonly floor: string | null
-  /** backfill: call again at once. staged: committed messages wait for a partition that was held; call again with waitStaged. */
-  readonly again: 'no' | 'backfill' | 'staged'
-  /** Until the next delayed, backing-off or leased lane is due; null when there is none. */
+  /**
+   * backfill: call again at once. staged: committed messages wait for a partition that was held; call again with waitStaged.
+   * held: what there is does not fill a batch; call again in `dueInMs` with how long it was held.
+   */
+  readonly again: 'no' | 'backfill' | 'staged' | 'held'
+  /** The group delivers only the newest message of each partition. */
+  readonly conflation: boolean
+  /** Until the next delayed, backing-off or leased lane is due, or the hold is over; null when there is none. */
   readonly dueInMs: number | null
 }
 
 const POP =
-  'select * from lockstep.pop_joined($1, $2, $3, $4::text[], $5::int, $6::int, $7::int, $8::boolean, $9, $10::timestamptz, $11, $12::boolean)'
+  'select * from lockstep.pop_joined($1, $2, $3, $4::text[], $5::int, $6::int, $7::int, $8::boolean, $9, $10::timestamptz, $11, $12::boolean, $13::boolean, $14::int)'
 
 export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome> {
   const { start } = request
@@ -50,6 +59,8 @@ export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome
     'from' in start ? start.from : null,
     request.floor,
     String(request.waitStaged),
+    String(request.conflation ?? false),
+    request.heldMs === null || request.heldMs === undefined ? null : String(Math.round(request.heldMs)),
   ])
   const queueId = header?.[1] ?? '0'
   const answers: Delivery[][] = request.leaseIds.map(() => [])
@@ -58,7 +69,8 @@ export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome
   return {
     answers,
     floor: header?.[6] ?? null,
-    again: again === 'backfill' || again === 'staged' ? again : 'no',
+    again: again === 'backfill' || again === 'staged' || again === 'held' ? again : 'no',
+    conflation: header?.[3] === '1',
     dueInMs: header?.[4] === null || header?.[4] === undefined ? null : Number(header[4]),
   }
 }

@@ -19,6 +19,7 @@ export async function queueDepth(db: Executor, queue: string, group: string | nu
     group: name,
     pending: Number(total[1]),
     partitionsPending: Number(total[2]),
+    conflation: total[3] === 't',
     partitions: rows.flatMap(([partition, pending]) =>
       typeof partition === 'string' ? [{ partition, pending: Number(pending) }] : [],
     ),

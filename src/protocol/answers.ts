@@ -44,10 +44,22 @@ function pushed(index: number, queue: string, result: PushResult): string {
   )
 }
 
-/** The answer of a pop that found something. A discovery pop names no queue. */
-export function encodePop(queue: string, group: string, messages: readonly Delivery[]): string {
+/** What an answer says of conflation: whether the group does, and whether the pop had asked for something else. */
+export interface Conflated {
+  readonly conflation: boolean
+  readonly conflict: boolean
+}
+
+/** The answer of a pop. A discovery pop names no queue. */
+export function encodePop(
+  queue: string,
+  group: string,
+  messages: readonly Delivery[],
+  { conflation, conflict }: Conflated = { conflation: false, conflict: false },
+): string {
+  const flags = (conflation ? ',"conflation":true' : '') + (conflict ? ',"conflationConflict":true' : '')
   const first = messages[0]
-  if (!first) return '{"success":true,"messages":[]}'
+  if (!first) return `{"success":true,"queue":${quote(queue)},"messages":[],"partitionsClaimed":0${flags}}`
   const consumerGroup = quote(group)
   const leaseId = quote(first.leaseId)
   let partitionId = ''
@@ -70,7 +82,7 @@ export function encodePop(queue: string, group: string, messages: readonly Deliv
   }
   return (
     `{"success":true,"queue":${quote(queue)},"partition":${quote(first.partition)},"partitionId":"${first.partitionId}",` +
-    `"leaseId":${leaseId},"consumerGroup":${consumerGroup},"messages":[${parts.join(',')}],"partitionsClaimed":${claimed}}`
+    `"leaseId":${leaseId},"consumerGroup":${consumerGroup},"messages":[${parts.join(',')}],"partitionsClaimed":${claimed}${flags}}`
   )
 }
 
@@ -83,7 +95,7 @@ export function encodeAck(request: AckRequest, results: readonly AckResult[]): s
     return (
       `{"index":${index},"transactionId":${quoteOrNull(transactionId)},"success":${result?.success ?? false},` +
       `"error":${quoteOrNull(refused ?? result?.error ?? null)},"leaseReleased":${result?.leaseReleased ?? false},` +
-      `"dlq":${result?.dlq ?? false},"noop":${result?.noop ?? false}}`
+      `"dlq":${result?.dlq ?? false},"noop":${result?.noop ?? false}${result?.conflated === undefined ? '' : `,"conflated":${result.conflated}`}}`
     )
   })
   return `[${parts.join(',')}]`

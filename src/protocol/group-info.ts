@@ -14,6 +14,8 @@ export interface GroupInfo {
   readonly leased: number
   /** Age of the oldest message at a cursor, by the database's clock. */
   readonly maxTimeLagSeconds: number
+  /** Delivers only the newest message of each partition. */
+  readonly conflation: boolean
 }
 
 export interface GroupLane {
@@ -28,6 +30,7 @@ export interface GroupLane {
   readonly timeLagSeconds: number
   readonly failures: number
   readonly crashes: number
+  readonly conflation: boolean
 }
 
 /** An instant (ISO-8601), everything that is kept, or nothing of what is there. */

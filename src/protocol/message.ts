@@ -63,6 +63,8 @@ export interface AckResult {
   readonly leaseReleased: boolean
   readonly dlq: boolean
   readonly noop: boolean
+  /** Of a group that conflates: how many older messages the completed one stood for. */
+  readonly conflated?: number
 }
 
 /** The group of pops that name none. */

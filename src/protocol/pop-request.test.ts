@@ -15,6 +15,7 @@ test('what is left out has the wire’s defaults', () => {
       leaseSeconds: null,
       autoAck: false,
       start: { mode: 'new' },
+      conflation: false,
     },
     waitMs: 0,
   })

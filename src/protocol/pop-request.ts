@@ -2,7 +2,6 @@
 // guessed; the one cap is the wire's own: a long poll ends after 60 s at the latest, whatever longer time was asked for.
 import { booleanText, integerText, optional, readFields, refuse, root, text } from './check.ts'
 import type { Field, Fields, Place } from './check.ts'
-import { LockstepError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 import { QUEUE_MODE } from './message.ts'
 import { groupName, namespaceName, partitionName, queueName } from './names.ts'
@@ -21,7 +20,7 @@ const leaseSecondsText: Field<number | null> = {
 
 export const POP_QUERY = {
   batch: optional(integerText(1, LIMITS.popBatch), LIMITS.popBatchDefault),
-  partitions: optional(integerText(1, LIMITS.popPartitions), 1),
+  partitions: optional(integerText(1, LIMITS.popPartitions), null),
   wait: optional(booleanText, false),
   timeout: optional(integerText(0, DAY_MS), LIMITS.popTimeoutDefaultMs),
   consumerGroup: optional(groupName, QUEUE_MODE),
@@ -46,6 +45,8 @@ export interface PopWish {
   readonly leaseSeconds: number | null
   readonly autoAck: boolean
   readonly start: PopStart
+  /** Only the newest message of each partition, if the group is not known yet. */
+  readonly conflation: boolean
 }
 
 export interface DecodedPop {
@@ -64,19 +65,37 @@ export function decodePop(
 ): DecodedPop {
   const place = root()
   const asked = readFields(POP_QUERY, query, place)
-  if (asked.conflation) throw new LockstepError('not_available', 'conflation is not served by this build')
+  if (asked.conflation) refuseConflation(asked, place)
   return {
     wish: {
       queue: queueName.read(queue, place, 'queue'),
       partition: partition === null ? null : partitionName.read(partition, place, 'partition'),
       group: asked.consumerGroup,
       batch: asked.batch,
-      partitions: partition === null ? asked.partitions : 1,
+      partitions: partition === null ? (asked.partitions ?? partitionsOf(asked)) : 1,
       leaseSeconds: asked.leaseSeconds,
       autoAck: asked.autoAck || asked.commitOnDelivery,
       start: startOf(asked.subscriptionMode, asked.subscriptionFrom, defaultMode, place),
+      conflation: asked.conflation,
     },
     waitMs: asked.wait ? Math.min(asked.timeout, LIMITS.popTimeoutMs) : 0,
+  }
+}
+
+/** Where no number is named: of a conflating group, which brings one message of each, as many as messages were asked for. */
+export function partitionsOf(asked: { readonly conflation: boolean; readonly batch: number }): number {
+  return asked.conflation ? Math.min(asked.batch, LIMITS.popPartitions) : 1
+}
+
+function refuseConflation(
+  asked: { readonly consumerGroup: string; readonly autoAck: boolean; readonly commitOnDelivery: boolean },
+  place: Place,
+): void {
+  if (asked.consumerGroup === QUEUE_MODE) {
+    refuse(place, 'consumerGroup', 'a group of its own: conflation is a property of a group')
+  }
+  if (asked.autoAck || asked.commitOnDelivery) {
+    refuse(place, asked.autoAck ? 'autoAck' : 'commitOnDelivery', 'false: what conflation skips is settled by the ack')
   }
 }
 

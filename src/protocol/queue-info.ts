@@ -52,6 +52,8 @@ export interface QueueDepth {
   readonly group: string
   readonly pending: number
   readonly partitionsPending: number
+  /** The group delivers only the newest message of each partition. */
+  readonly conflation: boolean
   /** Those with most waiting. */
   readonly partitions: readonly { readonly partition: string; readonly pending: number }[]
 }

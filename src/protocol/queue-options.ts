@@ -103,7 +103,7 @@ export const QUEUE_OPTIONS = {
     min: 0,
     max: 31_536_000,
     column: 'delayed_processing_seconds',
-    enforced: false,
+    enforced: true,
     meaning: 'A message is visible only when at least this old.',
   },
   windowBuffer: {
@@ -112,7 +112,7 @@ export const QUEUE_OPTIONS = {
     min: 0,
     max: 31_536_000,
     column: 'window_buffer_seconds',
-    enforced: false,
+    enforced: true,
     meaning: 'A partition that received anything within this many seconds delivers nothing.',
   },
   minPopWaitTime: {
@@ -121,14 +121,15 @@ export const QUEUE_OPTIONS = {
     min: 0,
     max: 60_000,
     column: 'min_pop_wait_ms',
-    enforced: false,
-    meaning: 'Hold an under-full pop this many milliseconds.',
+    enforced: true,
+    meaning:
+      'Hold a pop of any partition that found something, but less than its batch, this many milliseconds for more.',
   },
   retentionEnabled: {
     kind: 'boolean',
     fallback: false,
     column: 'retention_enabled',
-    enforced: false,
+    enforced: true,
     meaning: 'Switch for the next two.',
   },
   retentionSeconds: {
@@ -137,8 +138,8 @@ export const QUEUE_OPTIONS = {
     min: 0,
     max: 3_155_760_000,
     column: 'retention_seconds',
-    enforced: false,
-    meaning: 'Delete messages older than this, consumed or not.',
+    enforced: true,
+    meaning: 'Remove messages older than this, consumed or not, except those under a live lease; 0 is off.',
   },
   completedRetentionSeconds: {
     kind: 'integer',
@@ -146,8 +147,9 @@ export const QUEUE_OPTIONS = {
     min: 0,
     max: 3_155_760_000,
     column: 'completed_retention_seconds',
-    enforced: false,
-    meaning: 'Delete messages that every group has passed.',
+    enforced: true,
+    meaning:
+      'Remove messages older than this that every group has passed; 0 is off, and without a group nothing is passed.',
   },
   maxWaitTimeSeconds: {
     kind: 'integer',
@@ -155,8 +157,17 @@ export const QUEUE_OPTIONS = {
     min: 0,
     max: 3_155_760_000,
     column: 'max_wait_seconds',
-    enforced: false,
-    meaning: 'Delete messages older than this for every group.',
+    enforced: true,
+    meaning: 'Remove messages older than this for every group, leases included; 0 is off. Needs no retentionEnabled.',
+  },
+  deadLetterRetentionSeconds: {
+    kind: 'integer',
+    fallback: 0,
+    min: 0,
+    max: 3_155_760_000,
+    column: 'dead_letter_retention_seconds',
+    enforced: true,
+    meaning: 'Remove dead letters that died longer ago than this; 0 keeps them until they are replayed or purged.',
   },
   encryptionEnabled: {
     kind: 'boolean',
@@ -171,8 +182,8 @@ export const QUEUE_OPTIONS = {
     min: -2_147_483_648,
     max: 2_147_483_647,
     column: 'priority',
-    enforced: false,
-    meaning: 'Order among queues in a discovery pop.',
+    enforced: true,
+    meaning: 'Order among queues in a discovery pop: the highest first.',
   },
   ttl: {
     kind: 'integer',

@@ -3,7 +3,8 @@
 // A pop is fresh until a look has been made for it; then it is answered empty (it does not wait) or parked. Parked pops hold
 // no connection and are looked for again when the lot is rung (a push or an ack in this process, a hint from another one),
 // when the database said a lane becomes due, and after a growing pause in any case: the pause is the floor, the rest are hints.
-// What a look brings for a pop whose client has gone goes to the next pop of the lot, or back to the queue at once.
+// What a look brings for a pop whose client has gone goes to the next pop of the lot, or back to the queue at once. Pops that
+// minPopWaitTime holds stand among the parked ones, whether they wait or not; the last look of each takes what there is.
 import type { PopOutcome } from '../operations/pop.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import type { Delivery } from '../protocol/message.ts'
@@ -20,19 +21,20 @@ const FIRST_EAGER = 4
 
 export interface Waiter {
   readonly waitMs: number
-  readonly settle: (messages: readonly Delivery[]) => void
+  /** `conflation`: whether the group conflates; null when no look was made. */
+  readonly settle: (messages: readonly Delivery[], conflation: boolean | null) => void
   readonly fail: (error: unknown) => void
   timer: NodeJS.Timeout | null
   /** A look has been made for it and it was parked. */
   looked: boolean
-  /** Its time is over while a look is being made for it. */
+  /** Its time is over: the look that is being made for it, or a last one of a pop that was held, ends it. */
   expired: boolean
   gone: boolean
 }
 
 export interface LotPorts {
-  /** One look. It waits for staged messages when asked to. */
-  readonly look: (leaseIds: readonly string[], waitStaged: boolean) => Promise<PopOutcome>
+  /** One look. It waits for staged messages when asked to; `heldMs` is how long minPopWaitTime has held its pops already. */
+  readonly look: (leaseIds: readonly string[], waitStaged: boolean, heldMs: number) => Promise<PopOutcome>
   /** Hands a lease back that nobody is there for. */
   readonly handBack: (leaseId: string) => void
   /** The longest pause between looks for parked pops. */
@@ -67,10 +69,13 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
   let pause = FIRST_PAUSE_MS
   let timer: NodeJS.Timeout | null = null
   let closed = false
+  let conflation: boolean | null = null
+  /** Since when there is something, but less than a batch. */
+  let heldSince: number | null = null
 
   function add(waiter: Waiter): void {
     if (closed) {
-      waiter.settle([])
+      waiter.settle([], conflation)
       return
     }
     if (waiter.waitMs > 0) waiter.timer = setTimeout(() => expire(waiter), waiter.waitMs)
@@ -79,7 +84,11 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
   }
 
   function expire(waiter: Waiter): void {
-    if (fresh.delete(waiter) || parked.delete(waiter)) finish(waiter, [])
+    if (heldSince !== null && parked.delete(waiter)) {
+      waiter.expired = true
+      fresh.add(waiter)
+      schedule()
+    } else if (fresh.delete(waiter) || parked.delete(waiter)) finish(waiter, [])
     else waiter.expired = true
     forgetIfEmpty()
   }
@@ -94,7 +103,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
 
   function finish(waiter: Waiter, messages: readonly Delivery[]): void {
     if (waiter.timer) clearTimeout(waiter.timer)
-    waiter.settle(messages)
+    waiter.settle(messages, conflation)
   }
 
   function ring(): void {
@@ -147,6 +156,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
 
   async function look(seats: readonly Waiter[]): Promise<void> {
     const leaseIds = seats.map(() => mintId())
+    const heldMs = heldFor(seats)
     const waitStaged = staged
     staged = false
     let lasts = false
@@ -156,7 +166,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
       if (fresh.size > 0 || rung) schedule()
     }, LASTING_MS)
     try {
-      hand(seats, leaseIds, await ports.look(leaseIds, waitStaged), waitStaged)
+      hand(seats, leaseIds, await ports.look(leaseIds, waitStaged, heldMs), waitStaged)
     } catch (error) {
       faulted(seats, error)
     }
@@ -167,7 +177,15 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     proceed()
   }
 
+  /** One whose own time is over is held no longer, and takes those that are looked for with it along. */
+  function heldFor(seats: readonly Waiter[]): number {
+    if (seats.some((waiter) => waiter.expired)) return Number.MAX_SAFE_INTEGER
+    return heldSince === null ? 0 : performance.now() - heldSince
+  }
+
   function hand(seats: readonly Waiter[], leaseIds: readonly string[], outcome: PopOutcome, waited: boolean): void {
+    conflation = outcome.conflation
+    const held = outcome.again === 'held'
     const found = outcome.answers.flatMap((messages, index) => (messages.length > 0 ? [{ messages, index }] : []))
     const empty: Waiter[] = []
     let next = 0
@@ -193,19 +211,21 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
       (outcome.again === 'staged' && !waited) ||
       (found.length > 0 && empty.length > 0 && wasCut(outcome))
     if (outcome.again === 'staged') staged = true
+    if (!held) heldSince = null
+    else if (heldSince === null || found.length > 0) heldSince = performance.now()
     for (const waiter of empty) reseat(waiter, lookAgain)
     eager = found.length >= seats.length ? Math.min(SEATS, eager * 2) : Math.max(FIRST_EAGER, found.length + 1)
     if (found.length > 0) pause = FIRST_PAUSE_MS
     // A full house means that there may be more.
     if (lookAgain || found.length >= seats.length) rung = true
-    else plan(outcome.dueInMs)
+    else plan(outcome.dueInMs, held)
   }
 
   function reseat(waiter: Waiter, lookAgain: boolean): void {
     if (closed || waiter.expired) finish(waiter, [])
     else if (lookAgain) fresh.add(waiter)
-    else if (waiter.waitMs > 0) {
-      waiter.looked = true
+    else if (waiter.waitMs > 0 || heldSince !== null) {
+      waiter.looked = waiter.waitMs > 0
       parked.add(waiter)
     } else finish(waiter, [])
   }
@@ -223,9 +243,11 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     plan(null)
   }
 
-  function plan(dueInMs: number | null): void {
+  /** What is held is worth a look when the hold is over, or when something came. */
+  function plan(dueInMs: number | null, held = false): void {
     if (parked.size === 0) return
     const longest = ports.pauseMs()
+    if (held) pause = longest
     const delay = Math.min(pause, longest, dueInMs === null ? longest : Math.max(1, Math.ceil(dueInMs)))
     pause = Math.min(pause * 2, longest)
     if (timer) clearTimeout(timer)

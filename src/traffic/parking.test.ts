@@ -15,6 +15,7 @@ const WISH: PopWish = {
   leaseSeconds: null,
   autoAck: false,
   start: { mode: 'all' },
+  conflation: false,
 }
 
 const message = (leaseId: string): Delivery => ({
@@ -36,6 +37,7 @@ const message = (leaseId: string): Delivery => ({
 interface Look {
   readonly leaseIds: readonly string[]
   readonly waitStaged: boolean
+  readonly heldMs: number
   /** Answers with messages for the first `found` leases. */
   readonly answer: (found: number, more?: Partial<PopOutcome>) => void
   readonly fail: (error: Error) => void
@@ -45,16 +47,18 @@ function stand() {
   const looks: Look[] = []
   const handedBack: string[] = []
   const parking = createParking({
-    look: (_, leaseIds, waitStaged) =>
+    look: (_, leaseIds, waitStaged, heldMs) =>
       new Promise((resolve, reject) => {
         looks.push({
           leaseIds,
           waitStaged,
+          heldMs,
           answer: (found, more = {}) =>
             resolve({
               answers: leaseIds.map((leaseId, index) => (index < found ? [message(leaseId)] : [])),
               floor: null,
               again: 'no',
+              conflation: false,
               dueInMs: null,
               ...more,
             }),
@@ -119,7 +123,7 @@ test('a push to one partition wakes who waits for it or for any, and nobody who 
   const parking = createParking({
     look: async (wish, leaseIds) => {
       looked.push(wish.partition)
-      return { answers: leaseIds.map(() => []), floor: null, again: 'no', dueInMs: null }
+      return { answers: leaseIds.map(() => []), floor: null, again: 'no', conflation: false, dueInMs: null }
     },
     handBack() {},
   })
@@ -265,4 +269,50 @@ test('closing answers parked pops empty and takes no more', async () => {
   assert.deepEqual(parked.outcome.messages, [])
   assert.deepEqual(pop(20_000).outcome.messages, [])
   await parking.idle()
+})
+
+test('a pop that is held is looked for again when the hold is over, told for how long, whether it waits or not', async () => {
+  const { looks, parking, pop, until } = stand()
+  const pops = [pop(0), pop(20_000)]
+  await until(() => looks.length === 1)
+  assert.equal(looks[0]?.heldMs, 0)
+  looks[0]?.answer(0, { again: 'held', dueInMs: 20 })
+  await until(() => parking.parked === 2)
+  assert.equal(
+    pops.every(({ outcome }) => outcome.messages === null),
+    true,
+  )
+  await until(() => looks.length === 2)
+  assert.ok((looks[1]?.heldMs ?? 0) >= 19)
+  looks[1]?.answer(1)
+  await until(() => pops[0]?.outcome.messages !== null)
+  assert.equal(pops[0]?.outcome.messages?.length, 1)
+  parking.close()
+})
+
+test('what comes while a pop is held is looked at once, and the hold goes on from where it began', async () => {
+  const { looks, parking, pop, until } = stand()
+  const { outcome } = pop(0)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0, { again: 'held', dueInMs: 60_000 })
+  await until(() => parking.parked === 1)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  parking.ring('q')
+  await until(() => looks.length === 2)
+  assert.ok((looks[1]?.heldMs ?? 0) >= 4)
+  looks[1]?.answer(0)
+  await until(() => outcome.messages !== null)
+  assert.deepEqual(outcome.messages, [])
+})
+
+test('a pop whose time is over while it is held takes what there is', async () => {
+  const { looks, pop, until } = stand()
+  const { outcome } = pop(30)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0, { again: 'held', dueInMs: 60_000 })
+  await until(() => looks.length === 2)
+  assert.equal(looks[1]?.heldMs, Number.MAX_SAFE_INTEGER)
+  looks[1]?.answer(1)
+  await until(() => outcome.messages !== null)
+  assert.equal(outcome.messages?.length, 1)
 })

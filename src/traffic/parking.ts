@@ -18,11 +18,14 @@ export interface Ticket {
 }
 
 export interface Parking {
-  /** Calls back once: with messages, with nothing when the time is over, or with the fault. */
+  /**
+   * Calls back once: with messages, with nothing when the time is over, or with the fault. `conflation` is whether the group
+   * conflates; null when nobody looked.
+   */
   wait(
     wish: PopWish,
     waitMs: number,
-    settle: (messages: readonly Delivery[]) => void,
+    settle: (messages: readonly Delivery[], conflation: boolean | null) => void,
     fail: (error: unknown) => void,
   ): Ticket
   /** Something happened to this queue: its parked pops are looked for. A partition or group narrows it. */
@@ -39,7 +42,12 @@ export interface Parking {
 }
 
 export interface ParkingPorts {
-  readonly look: (wish: PopWish, leaseIds: readonly string[], waitStaged: boolean) => Promise<PopOutcome>
+  readonly look: (
+    wish: PopWish,
+    leaseIds: readonly string[],
+    waitStaged: boolean,
+    heldMs: number,
+  ) => Promise<PopOutcome>
   readonly handBack: (leaseId: string, wish: PopWish) => void
 }
 
@@ -51,10 +59,10 @@ export function createParking(ports: ParkingPorts): Parking {
   let looks = 0
   let idlers: (() => void)[] = []
 
-  async function look(wish: PopWish, leaseIds: readonly string[], waitStaged: boolean): Promise<PopOutcome> {
+  async function look(...given: Parameters<ParkingPorts['look']>): Promise<PopOutcome> {
     looks += 1
     try {
-      return await ports.look(wish, leaseIds, waitStaged)
+      return await ports.look(...given)
     } finally {
       looks -= 1
       // A turn later, so that whoever waits sees what the lot made of the outcome.
@@ -73,7 +81,7 @@ export function createParking(ports: ParkingPorts): Parking {
     const known = lots.get(key)
     if (known) return known
     const lot = createLot(wish, {
-      look: (leaseIds, waitStaged) => look(wish, leaseIds, waitStaged),
+      look: (leaseIds, waitStaged, heldMs) => look(wish, leaseIds, waitStaged, heldMs),
       handBack: (leaseId) => ports.handBack(leaseId, wish),
       pauseMs: () => Math.max(PAUSE_MS, lots.size * PAUSE_PER_LOT_MS),
       emptied: () => forget(key, lot),
@@ -108,7 +116,7 @@ export function createParking(ports: ParkingPorts): Parking {
   return {
     wait(wish, waitMs, settle, fail) {
       if (closed) {
-        settle([])
+        settle([], null)
         return { cancel() {} }
       }
       if (waiting >= LIMITS.parkedPolls) {
@@ -124,8 +132,8 @@ export function createParking(ports: ParkingPorts): Parking {
       }
       const waiter: Waiter = {
         waitMs,
-        settle: (messages) => {
-          if (end()) settle(messages)
+        settle: (messages, conflation) => {
+          if (end()) settle(messages, conflation)
         },
         fail: (error) => {
           if (end()) fail(error)
@@ -193,5 +201,5 @@ function ringThose(lots: ReadonlySet<Lot>, group: string | null): void {
 function keyOf(wish: PopWish): string {
   const start = 'mode' in wish.start ? wish.start.mode : `@${wish.start.from}`
   const partition = wish.partition === null ? '' : `=${wish.partition}`
-  return `${wish.queue}\0${partition}\0${wish.group}\0${wish.batch}\0${wish.partitions}\0${wish.leaseSeconds ?? ''}\0${wish.autoAck ? 1 : 0}\0${start}`
+  return `${wish.queue}\0${partition}\0${wish.group}\0${wish.batch}\0${wish.partitions}\0${wish.leaseSeconds ?? ''}\0${wish.autoAck ? 1 : 0}${wish.conflation ? 1 : 0}\0${start}`
 }

@@ -44,8 +44,13 @@ export interface TrafficOptions {
 
 export interface Traffic extends Omit<StateTraffic, 'idle' | 'joiners'> {
   push(items: readonly PushItem[]): Promise<readonly PushResult[]>
-  /** Resolves with [] when the time is over or the signal is aborted. */
-  pop(wish: PopWish, waitMs: number, signal?: AbortSignal): Promise<readonly Delivery[]>
+  /** Resolves with [] when the time is over or the signal is aborted. `onConflict`: the group conflates, or does not, against the wish. */
+  pop(
+    wish: PopWish,
+    waitMs: number,
+    signal?: AbortSignal,
+    onConflict?: (() => void) | null,
+  ): Promise<readonly Delivery[]>
   ack(items: readonly AckItem[]): Promise<readonly AckResult[]>
   extend(leaseId: string, seconds: number): Promise<{ readonly renewed: number; readonly expiresAt: string | null }>
   /** Hands a lease back, uncounted; a fault is told to `onFault` and the lease lapses by itself. */
@@ -86,9 +91,14 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
   const parking = createParking({ look, handBack })
 
-  async function look(wish: PopWish, leaseIds: readonly string[], waitStaged: boolean): Promise<PopOutcome> {
+  async function look(
+    wish: PopWish,
+    leaseIds: readonly string[],
+    waitStaged: boolean,
+    heldMs: number,
+  ): Promise<PopOutcome> {
     const floor = wish.partition === null ? floors.take(wish.queue, wish.group) : null
-    const request = { ...wish, leaseIds, floor, waitStaged }
+    const request = { ...wish, leaseIds, floor, waitStaged, heldMs: Math.min(heldMs, LIMITS.popTimeoutMs) }
     const outcome = await admission.enter(RANK.pop, async () => {
       demandRoom()
       return waitStaged ? lookStaged(request) : pop(database, request)
@@ -111,7 +121,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
     } catch (error) {
       await tx.rollback()
       if (!(error instanceof LockstepError) || error.code !== 'busy') throw error
-      return { answers: request.leaseIds.map(() => []), floor: request.floor, again: 'no', dueInMs: null }
+      const answers = request.leaseIds.map(() => [])
+      return { answers, floor: request.floor, again: 'no', conflation: request.conflation ?? false, dueInMs: null }
     }
   }
 
@@ -233,7 +244,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
     pushed,
     freed,
 
-    pop(wish, waitMs, signal) {
+    pop(wish, waitMs, signal, onConflict = null) {
       if (signal?.aborted) return Promise.resolve([])
       return new Promise((resolve, reject) => {
         const abort = (): void => {
@@ -243,8 +254,9 @@ export function createTraffic(options: TrafficOptions): Traffic {
         const ticket = parking.wait(
           wish,
           waitMs,
-          (messages) => {
+          (messages, conflation) => {
             signal?.removeEventListener('abort', abort)
+            if (conflation !== null && conflation !== wish.conflation) onConflict?.()
             resolve(messages)
           },
           (error) => {

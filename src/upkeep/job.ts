@@ -6,7 +6,7 @@ export interface Step {
   readonly done: number
   /** True: there is more to do now; false: look again after the job's pause. */
   readonly more: boolean
-  /** Something is due sooner than after the job's pause: look again after this long. */
+  /** Look again after this long: something is due sooner than after the job's pause, or the rest is in no hurry. */
   readonly waitMs?: number
 }
 

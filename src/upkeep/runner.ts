@@ -5,12 +5,15 @@ import { cancelOrphans } from './cancel-orphans.ts'
 import { expireRuns } from './expire-runs.ts'
 import { removeLimits } from './remove-limits.ts'
 import { removeRuns } from './remove-runs.ts'
+import { cutLogs } from './cut-logs.ts'
+import { expireDeadLetters } from './expire-dead-letters.ts'
 import { expireKv } from './expire-kv.ts'
 import { expireRequests } from './expire-requests.ts'
 import { fireSchedules } from './fire-schedules.ts'
 import { fireTimers } from './fire-timers.ts'
 import type { Job } from './job.ts'
 import { placeStaged } from './place-staged.ts'
+import { removeCut } from './remove-cut.ts'
 import { removeLanes } from './remove-lanes.ts'
 import { removeQueues } from './remove-queues.ts'
 import { removeSlots } from './remove-slots.ts'
@@ -86,12 +89,12 @@ export class Upkeep {
     try {
       const { done, more, waitMs } = await job.step(this.options.db)
       report(done, null)
+      if (waitMs !== undefined) return Math.max(BREATH_MS, waitMs)
       if (more) return BREATH_MS
-      return waitMs === undefined ? jittered(job.pauseMs) : Math.max(BREATH_MS, waitMs)
     } catch (error) {
       report(0, error)
-      return jittered(job.pauseMs)
     }
+    return jittered(job.pauseMs)
   }
 }
 
@@ -109,7 +112,12 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     removeQueues(),
     removeLanes(),
     removeSlots(),
+<<<<<<< HEAD
     removeStreamState(),
+=======
+    cutLogs(),
+    removeCut(),
+    expireDeadLetters(),
   ]
 }
 

@@ -311,10 +311,3 @@ test('a discovery pop takes every matching queue by priority under one lease', a
   assert.equal(neither.json.error, 'namespace or task is required')
   assert.deepEqual(neither.json.messages, [])
 })
-
-test('conflation is refused by name, as this build does not serve it', async (t) => {
-  const { get } = await serve(t)
-  const { status, json } = await get('/api/v1/pop/queue/q?conflation=true&consumerGroup=g')
-  assert.equal(status, 400)
-  assert.equal(json.code, 'not_available')
-})

@@ -7,10 +7,16 @@ import { administer, type TestDatabase } from '../../src/testing/database.ts'
 const LAWS: Readonly<Record<string, (of: (alias: string) => string) => string>> = {
   'offsets are given without gaps': (of) => `
     select p.name, p.next_offset, count(m."offset") from lockstep.partition p
-      left join lockstep.message m on m.queue_id = p.queue_id and m.partition_id = p.id
+      left join lockstep.message m on m.queue_id = p.queue_id and m.partition_id = p.id and m."offset" >= p.log_start
      where ${of('p')} group by p.queue_id, p.id
     having count(m."offset") <> p.next_offset - p.log_start or min(m."offset") <> p.log_start
         or max(m."offset") <> p.next_offset - 1`,
+  'what lies below the start of a log is on the list of what is to be deleted': (of) => `
+    select p.name, m."offset" from lockstep.partition p
+      join lockstep.message m on m.queue_id = p.queue_id and m.partition_id = p.id and m."offset" < p.log_start
+     where ${of('p')} and not exists (select 1 from lockstep.log_cut c
+             where c.queue_id = p.queue_id and c.partition_id = p.id
+               and c.from_offset <= m."offset" and c.to_offset > m."offset")`,
   'created_at never falls inside a partition': (of) => `
     select * from (select m.partition_id, m."offset", m.created_at,
                           lag(m.created_at) over (partition by m.queue_id, m.partition_id order by m."offset") as before
@@ -31,8 +37,8 @@ const LAWS: Readonly<Record<string, (of: (alias: string) => string) => string>> 
      where ${of('l')} and l.available_at is null
        and case when l.committed is null then exists (
              select 1 from lockstep.message m where m.queue_id = p.queue_id and m.partition_id = p.id
-                and m.created_at >= g.starts_at)
-           else l.committed < p.next_offset end`,
+                and m."offset" >= p.log_start and m.created_at >= g.starts_at)
+           else greatest(l.committed, p.log_start) < p.next_offset end`,
   'a lease is whole or absent': (of) => `
     select l.* from lockstep.lane l
      where ${of('l')} and ((l.lease_id is null) <> (l.lease_expires_at is null) or (l.lease_id is null) <> (l.batch_end is null)

@@ -13,6 +13,7 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   message: 'queue_id',
   lane: 'queue_id',
   dead_letter: 'queue_id',
+  log_cut: 'queue_id',
   staged: 'queue_name',
   kv: 'ns',
   timer: 'queue_name',

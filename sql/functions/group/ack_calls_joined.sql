@@ -10,7 +10,8 @@ create or replace function lockstep.ack_calls_joined(
   p_offset bigint[], p_status text[], p_error text[],
   p_batch_call int[], p_batch_queue_id int[], p_batch_partition_id bigint[], p_batch_group text[], p_batch_lease_id text[],
   p_batch_transaction_ids text[])
-returns table (batch int, ord int, success boolean, error text, lease_released boolean, dlq boolean, noop boolean)
+returns table (batch int, ord int, success boolean, error text, lease_released boolean, dlq boolean, noop boolean,
+               conflated bigint)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -37,7 +38,7 @@ begin
   select coalesce(array_agg(b.nth), '{}'), coalesce(array_agg(b.lease_released), '{}') into v_carried, v_released
     from lockstep._settle_batches(p_batch_queue_id, p_batch_partition_id, p_batch_group, p_batch_lease_id,
                                   p_batch_transaction_ids, v_now) b;
-  return query select c.nth, 0, true, null::text, c.released, false, false from unnest(v_carried, v_released) c(nth, released);
+  return query select c.nth, 0, true, null::text, c.released, false, false, null::bigint from unnest(v_carried, v_released) c(nth, released);
   if cardinality(v_carried) < cardinality(p_batch_call) then
     select array_agg(b.call), array_agg(b.queue_id), array_agg(b.partition_id), array_agg(b.grp), array_agg(b.lease),
            array_agg(t.tx), array_agg(b.nth::int), array_agg(t.place::int), array_agg(null::text)
@@ -52,7 +53,7 @@ begin
   v_of := v_of || v_left_of;
   v_place := v_place || v_left_place;
   return query
-    select v_of[a.ord], v_place[a.ord], a.success, a.error, a.lease_released, a.dlq, a.noop
+    select v_of[a.ord], v_place[a.ord], a.success, a.error, a.lease_released, a.dlq, a.noop, a.conflated
       from lockstep.ack_joined(
         p_call || v_call, p_queue_id || v_queue_id, p_partition_id || v_partition_id, p_group || v_group,
         p_lease_id || v_lease_id, p_transaction_id || v_transaction_id, p_offset || v_nulls::bigint[],

@@ -5,7 +5,7 @@
 -- index used: consumer_group_name_once, lane_pkey, partition_pkey, message_pkey
 create or replace function lockstep.group_detail(p_group text, p_limit int default 100)
 returns table (queue text, partition text, lease_id text, committed bigint, behind bigint, lag_seconds numeric, leased boolean,
-  lease_expires_at text, failures int, crashes int)
+  lease_expires_at text, failures int, crashes int, conflation boolean)
 language sql stable security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
@@ -13,7 +13,8 @@ as $$
   select q.name, p.name, l.lease_id, l.committed, p.next_offset - l.cursor as behind,
          (select greatest(extract(epoch from c.now - m.created_at), 0) from message m
            where m.queue_id = q.id and m.partition_id = p.id and m."offset" >= l.cursor order by m."offset" limit 1) as seconds,
-         coalesce(l.lease_expires_at > c.now, false) as leased, lockstep.instant_text(l.lease_expires_at), l.failures, l.crashes
+         coalesce(l.lease_expires_at > c.now, false) as leased, lockstep.instant_text(l.lease_expires_at), l.failures, l.crashes,
+         g.conflation
     from clock c
    cross join queue q
     join consumer_group g on g.queue_id = q.id and g.name = p_group

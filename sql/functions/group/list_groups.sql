@@ -6,7 +6,7 @@
 -- The time lag is that of the oldest message at a cursor, looked for on the thousand lanes that have been due longest.
 create or replace function lockstep.list_groups(p_queue text default null)
 returns table (name text, queue text, created_at text, subscription_mode text, starts_at text, cursors bigint, pending bigint,
-  lanes bigint, leased bigint, lag_seconds numeric)
+  lanes bigint, leased bigint, lag_seconds numeric, conflation boolean)
 language sql stable security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
@@ -24,7 +24,8 @@ as $$
               select m.created_at from message m
                where m.queue_id = q.id and m.partition_id = l.partition_id and m."offset" >= coalesce(l.committed, 0)
                  and m.created_at >= g.starts_at
-               order by m."offset" limit 1) m), 0) as seconds
+               order by m."offset" limit 1) m), 0) as seconds,
+         g.conflation
     from clock c
    cross join queue q
    cross join lateral lockstep.group_depth(q.id) d

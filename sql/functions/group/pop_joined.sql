@@ -4,11 +4,13 @@
 -- raises: LS425 isolation_not_supported; 55P03 when p_wait_staged and the caller's lock_timeout is over
 -- idempotent how: each call leases under new ids; an unanswered one is handed back or lapses
 -- index used: lane_due, lane_pkey, staged_queue, message_pkey
--- The first row has request 0: partition_name = 'no' | 'backfill' | 'staged' (call again?), transaction_id = the floor for
--- the next call, message_offset = milliseconds until the next lane is due, partition_id = the queue's id.
+-- The first row has request 0: partition_name = 'no' | 'backfill' | 'staged' | 'held' (call again?), transaction_id = the floor
+-- for the next call, message_offset = milliseconds until it is worth it, partition_id = the queue's id, delivery = 1 when the
+-- group conflates. p_held_ms: how long these pops have been held by minPopWaitTime already; null: they are not to be held.
 create or replace function lockstep.pop_joined(
   p_queue text, p_partition text, p_group text, p_lease_id text[], p_batch int, p_partitions int, p_lease_seconds int,
-  p_auto_ack boolean, p_mode text, p_from timestamptz, p_floor text, p_wait_staged boolean)
+  p_auto_ack boolean, p_mode text, p_from timestamptz, p_floor text, p_wait_staged boolean,
+  p_conflation boolean default false, p_held_ms int default null)
 returns table (request int, partition_id bigint, partition_name text, delivery int, message_offset bigint, id uuid,
                transaction_id text, trace_id text, payload text, producer_sub text, created_at text)
 language plpgsql volatile security definer
@@ -24,13 +26,16 @@ declare
   v_backfill boolean := false;
   v_now timestamptz;
   v_claims lockstep._claims;
+  v_pops int := cardinality(p_lease_id);
+  v_held boolean;
+  v_due_ms bigint;
 begin
   perform lockstep._demand_read_committed();
   loop
     v_queue_ids := lockstep._open_queues(array[p_queue]);
     select * into v_queue from queue q where q.id = v_queue_ids[1] and q.deleted_at is null;
     continue when not found;
-    v_group := lockstep._open_group(v_queue.id, p_group, p_mode, p_from);
+    v_group := lockstep._open_group(v_queue.id, p_group, p_mode, p_from, p_conflation);
     exit when v_group.id is not null;
   end loop;
 
@@ -54,20 +59,29 @@ begin
   end if;
 
   v_now := lockstep.clock();
-  v_claims := lockstep._claim(v_queue, v_group, v_partition_id, v_floor, v_now, p_lease_id, p_batch, p_partitions,
+  if v_queue.min_pop_wait_ms > p_held_ms and p_partition is null then
+    v_pops := coalesce(lockstep._full_pops(v_queue, v_group, v_floor, v_now, v_pops, p_batch, p_partitions), v_pops);
+  end if;
+  v_claims := lockstep._claim(v_queue, v_group, v_partition_id, v_floor, v_now, p_lease_id[1:v_pops], p_batch, p_partitions,
     make_interval(secs => coalesce(p_lease_seconds, v_queue.lease_seconds)), p_auto_ack);
+  v_held := v_pops < cardinality(p_lease_id);
+  if v_held then
+    v_due_ms := v_queue.min_pop_wait_ms - p_held_ms;
+  elsif cardinality(v_claims.request) = 0 then
+    select greatest(ceil(extract(epoch from l.available_at - v_now) * 1000), 1)::bigint into v_due_ms from lane l
+     where l.queue_id = v_queue.id and l.group_id = v_group.id and l.available_at > v_now
+     order by l.available_at limit 1;
+  end if;
 
   return query
     select 0, v_queue.id::bigint,
-           case when cardinality(v_claims.request) > 0 then 'no' when v_staged.remains then 'staged'
+           case when v_held then 'held' when cardinality(v_claims.request) > 0 then 'no' when v_staged.remains then 'staged'
                 when v_backfill then 'backfill' else 'no' end,
-           null::int,
-           case when cardinality(v_claims.request) = 0 then (
-             select greatest(ceil(extract(epoch from l.available_at - v_now) * 1000), 1)::bigint from lane l
-              where l.queue_id = v_queue.id and l.group_id = v_group.id and l.available_at > v_now
-              order by l.available_at limit 1) end,
-           null::uuid,
-           lockstep.instant_text(least(v_claims.oldest, v_now) - interval '1 second') || '|' || coalesce(v_staged.lowest, 0),
+           v_group.conflation::int, v_due_ms, null::uuid,
+           -- What is held stays where the next look begins.
+           case when v_held then split_part(coalesce(p_floor, ''), '|', 1)
+                else lockstep.instant_text(least(v_claims.oldest, v_now) - interval '1 second') end
+             || '|' || coalesce(v_staged.lowest, 0),
            null, null, null, null;
   if cardinality(v_claims.request) > 0 then
     return query

@@ -26,7 +26,7 @@ begin
   if not found then
     return null;
   end if;
-  v_group_id := (lockstep._open_group(v_queue_id, p_group, 'new', null)).id;
+  v_group_id := (lockstep._open_group(v_queue_id, p_group, 'new', null, false)).id;
   -- The partition first: a push in flight is before the seek or after it, and lanes never wait for partitions.
   select * into v_partition from partition p where p.queue_id = v_queue_id and p.name = p_partition for no key update;
   if not found then
@@ -47,7 +47,7 @@ begin
      set committed = v_cursor, batch_end = null, lease_id = null, lease_expires_at = null, backoff_until = null,
          available_at = case when v_cursor < v_partition.next_offset then v_now end,
          failures = 0, crashes = 0, narrow_until = null, delivered_from = null, deliveries = 0,
-         released_lease = null, released_digest = null
+         released_lease = null, released_digest = null, conflated_at = null, conflated_from = null
    where l.queue_id = v_queue_id and l.group_id = v_group_id and l.partition_id = v_partition.id;
   return v_cursor;
 end

@@ -4,6 +4,7 @@
 -- raises: nothing
 -- idempotent how: a lane is leased once; what is not ripe is put back at its own instant
 -- index used: lane_due, lane_pkey, partition_pkey, message_pkey
+-- A conflating group's cursor moves past what is skipped when the newest message is leased: nothing older is ever delivered.
 create or replace function lockstep._claim(
   p_queue queue, p_group consumer_group, p_partition_id bigint, p_floor timestamptz, p_now timestamptz, p_lease_id text[],
   p_batch int, p_partitions int, p_lease interval, p_auto_ack boolean) returns lockstep._claims
@@ -28,6 +29,9 @@ declare
   v_call_room bigint := 32 * 1024 * 1024; -- LIMITS.popCallBytes
   v_drained bigint[] := '{}';
   v_floor timestamptz := p_floor;
+  v_ripe_at timestamptz;
+  -- Nearly all queues deliver what they have.
+  v_choosy boolean := p_queue.delayed_processing_seconds > 0 or p_queue.window_buffer_seconds > 0;
 begin
   v_out.request := '{}';
   v_out.oldest := 'infinity';
@@ -56,22 +60,38 @@ begin
       end if;
       select p.next_offset, p.log_start into v_head, v_start
         from partition p where p.queue_id = p_queue.id and p.id = v_lane.partition_id;
-      v_lane.committed := greatest(v_lane.committed, v_start);
+      if v_lane.committed < v_start then
+        -- Retention took the message at the cursor, and what was counted for it.
+        v_lane.committed := v_start;
+        v_lane.failures := 0;
+        v_lane.crashes := 0;
+        v_lane.backoff_until := null;
+      end if;
+      v_ripe_at := v_lane.backoff_until;
+      if v_choosy and v_head > v_lane.committed then
+        select r.head, greatest(v_ripe_at, r.ripe_at) into v_head, v_ripe_at
+          from lockstep._ripe(p_queue, v_lane.partition_id, v_lane.committed, p_now) r;
+      end if;
       v_count := least(v_head - v_lane.committed, v_left, case when v_lane.narrow_until > v_lane.committed then 1 end);
-      if v_lane.backoff_until > p_now or v_count <= 0 then
+      if v_ripe_at > p_now or v_count <= 0 then
         -- As it was left: a poll of one partition that finds nothing writes nothing.
         continue when v_was.lease_id is null and v_was.committed = v_lane.committed
-          and case when v_count <= 0 then v_was.available_at is null else v_was.available_at = v_lane.backoff_until end;
+          and case when v_count <= 0 then v_was.available_at is null else v_was.available_at = v_ripe_at end;
         if v_count <= 0 then
           v_drained := v_drained || v_lane.partition_id;
         end if;
         -- Not ripe: its own instant. Drained: stays due until _clear has proved it.
         update lane l
-           set available_at = case when v_count <= 0 then p_now + interval '1 microsecond' else v_lane.backoff_until end,
+           set available_at = case when v_count <= 0 then p_now + interval '1 microsecond' else v_ripe_at end,
                committed = v_lane.committed, batch_end = null, lease_id = null, lease_expires_at = null,
+               backoff_until = v_lane.backoff_until,
                crashes = v_lane.crashes, failures = v_lane.failures, narrow_until = v_lane.narrow_until
          where l.queue_id = p_queue.id and l.group_id = p_group.id and l.partition_id = v_lane.partition_id;
         continue;
+      end if;
+      if p_group.conflation then
+        v_lane := lockstep._conflate(v_lane, v_head);
+        v_count := 1;
       end if;
       -- Only so many bytes are held in memory at a time; the first message of a pop goes whatever its size.
       if v_count = 1 then
@@ -109,6 +129,7 @@ begin
            set committed = v_lane.committed, batch_end = v_lane.committed + v_count, lease_id = p_lease_id[v_request],
                lease_expires_at = p_now + p_lease, available_at = p_now + p_lease, backoff_until = null,
                crashes = v_lane.crashes, failures = v_lane.failures, narrow_until = v_lane.narrow_until,
+               conflated_at = v_lane.conflated_at, conflated_from = v_lane.conflated_from,
                delivered_from = v_lane.committed, deliveries = v_out.delivery[cardinality(v_out.delivery)]
          where l.queue_id = p_queue.id and l.group_id = p_group.id and l.partition_id = v_lane.partition_id;
       end if;

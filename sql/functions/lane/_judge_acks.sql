@@ -32,13 +32,15 @@ begin
            with ordinality i(queue_id, partition_id, grp, lease, tx, at, status, ord)
   ), line as materialized (
     select d.n, q.require_lease, p.id as partition_id, p.next_offset, g.id as group_id, l.lease_id, l.lease_expires_at, l.batch_end,
+           -- What retention removed is committed.
            case when l.group_id is not null
-                then coalesce(l.committed, lockstep._resolve_cursor(d.queue_id, d.partition_id, g.starts_at)) end as committed
+                then greatest(p.log_start, coalesce(l.committed, lockstep._resolve_cursor(d.queue_id, d.partition_id, g.starts_at)))
+                end as committed
       from (select distinct on (u.n) u.n, u.queue_id, u.partition_id, u.grp from item u order by u.n) d
       left join lateral (
         select q.require_lease from queue q where q.id = d.queue_id and q.deleted_at is null limit 1) q on true
       left join lateral (
-        select p.id, p.next_offset from partition p
+        select p.id, p.next_offset, p.log_start from partition p
          where p.queue_id = d.queue_id and p.id = d.partition_id and q.require_lease is not null limit 1) p on true
       left join lateral (
         select g.id, g.starts_at from consumer_group g where g.queue_id = d.queue_id and g.name = d.grp limit 1) g on true

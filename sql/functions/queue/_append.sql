@@ -14,6 +14,7 @@ set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_gene
 as $$
 declare
   v_window int;
+  v_delay int;
   v_max_size bigint;
   v_room bigint;
   v_now timestamptz;
@@ -30,7 +31,8 @@ begin
   if cardinality(v_ids) = 0 then
     return;
   end if;
-  select q.dedup_window_seconds, q.max_size into v_window, v_max_size from queue q where q.id = p_queue_id;
+  select q.dedup_window_seconds, q.max_size, greatest(q.delayed_processing_seconds, q.window_buffer_seconds)
+    into v_window, v_max_size, v_delay from queue q where q.id = p_queue_id;
   if v_max_size > 0 then
     v_room := greatest(v_max_size - lockstep._waiting(p_queue_id), 0);
   end if;
@@ -91,6 +93,6 @@ begin
      set next_offset = p.next_offset + v_heads[array_position(v_ids, p.id)],
          last_created_at = greatest(v_now, p.last_created_at), last_pushed_at = v_now
    where p.queue_id = p_queue_id and p.id = any (v_ids);
-  perform lockstep._wake(p_queue_id, v_ids, v_now);
+  perform lockstep._wake(p_queue_id, v_ids, v_now + make_interval(secs => v_delay));
 end
 $$;

@@ -26,6 +26,7 @@ as $$
     ('retentionSeconds', 'retention_seconds', 'integer', '0', 0, 3155760000),
     ('completedRetentionSeconds', 'completed_retention_seconds', 'integer', '0', 0, 3155760000),
     ('maxWaitTimeSeconds', 'max_wait_seconds', 'integer', '0', 0, 3155760000),
+    ('deadLetterRetentionSeconds', 'dead_letter_retention_seconds', 'integer', '0', 0, 3155760000),
     ('encryptionEnabled', 'encryption_enabled', 'boolean', 'false', null, null),
     ('priority', 'priority', 'integer', '0', -2147483648, 2147483647),
     ('ttl', 'ttl_seconds', 'integer', '3600', 0, 3155760000),

@@ -28,6 +28,7 @@ as $$
       (select m."offset", m.id, m.transaction_id, m.trace_id, m.producer_sub, m.payload, m.created_at, false as dead
          from message m
         where m.queue_id = q.id and m.tx_hash = c.hash and m.partition_id + 0 = p.id and m.transaction_id = p_transaction_id
+          and m."offset" >= p.log_start
         order by m."offset" desc limit 1)
       union all
       (select d."offset", d.message_id, d.transaction_id, d.trace_id, d.producer_sub, d.payload, d.created_at, true

@@ -24,6 +24,7 @@ as $$
     'retentionSeconds', p_queue.retention_seconds,
     'completedRetentionSeconds', p_queue.completed_retention_seconds,
     'maxWaitTimeSeconds', p_queue.max_wait_seconds,
+    'deadLetterRetentionSeconds', p_queue.dead_letter_retention_seconds,
     'encryptionEnabled', p_queue.encryption_enabled,
     'priority', p_queue.priority,
     'ttl', p_queue.ttl_seconds,

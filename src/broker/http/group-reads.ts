@@ -32,7 +32,7 @@ function listed(info: GroupInfo): Readonly<Record<string, unknown>> {
     subscriptionMode: info.subscriptionMode,
     subscriptionTimestamp: info.startsAt,
     subscriptionCreatedAt: info.createdAt,
-    conflation: false,
+    conflation: info.conflation,
   }
 }
 
@@ -54,7 +54,7 @@ async function show(call: Call): Promise<Answer> {
       failures: lane.failures,
       crashes: lane.crashes,
     }))
-    return `${JSON.stringify(queue)}:${JSON.stringify({ conflation: false, partitions })}`
+    return `${JSON.stringify(queue)}:${JSON.stringify({ conflation: own[0]?.conflation ?? false, partitions })}`
   })
   // Written key by key: a queue may be called __proto__.
   return json(`{${entries.join(',')}}`)

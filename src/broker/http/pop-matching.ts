@@ -2,6 +2,8 @@
 // one pop brings is held under one lease.
 import { matchingQueues } from '../../operations/matching-queues.ts'
 import { pop } from '../../operations/pop.ts'
+import type { PopOutcome } from '../../operations/pop.ts'
+import type { Conflated } from '../../protocol/answers.ts'
 import { readFields, root } from '../../protocol/check.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import type { Delivery } from '../../protocol/message.ts'
@@ -27,16 +29,22 @@ async function popMatching(call: Call): Promise<Answer> {
   const { wish } = decodePop('', null, query, call.parts.defaultMode)
   const queues = await reading(call, (db) => matchingQueues(db, { namespace: namespace || null, task: task || null }))
   // Unasked, one partition of each queue; a number asked for is the bound of the whole call.
-  const partitions = query['partitions'] === undefined ? queues.length : wish.partitions
-  const messages = await popEach(call, { ...wish, partitions }, queues)
-  return delivered(call, '', wish.group, messages)
+  const partitions = query['partitions'] === undefined && !wish.conflation ? queues.length : wish.partitions
+  const { messages, conflated } = await popEach(call, { ...wish, partitions }, queues)
+  return delivered(call, '', wish.group, messages, conflated)
 }
 
-async function popEach(call: Call, wish: PopWish, queues: readonly string[]): Promise<readonly Delivery[]> {
+interface Found {
+  readonly messages: readonly Delivery[]
+  readonly conflated: Conflated
+}
+
+async function popEach(call: Call, wish: PopWish, queues: readonly string[]): Promise<Found> {
   const leaseId = mintId()
   const messages: Delivery[] = []
   let partitions = 0
   let characters = 0
+  let conflict = false
   for (const queue of queues) {
     const batch = wish.batch - messages.length
     if (batch <= 0 || partitions >= wish.partitions || characters >= LIMITS.popBytes) break
@@ -50,21 +58,22 @@ async function popEach(call: Call, wish: PopWish, queues: readonly string[]): Pr
       return null
     })
     if (found === null) break
-    partitions += new Set(found.map((message) => message.partitionId)).size
-    for (const { payload } of found) characters += payload.length
-    messages.push(...found)
+    const [brought = []] = found.answers
+    conflict ||= found.conflation !== wish.conflation
+    partitions += new Set(brought.map((message) => message.partitionId)).size
+    for (const { payload } of brought) characters += payload.length
+    messages.push(...brought)
   }
-  return messages
+  return { messages, conflated: { conflation: wish.conflation, conflict } }
 }
 
-async function popOne(call: Call, wish: PopWish, leaseId: string): Promise<readonly Delivery[]> {
+async function popOne(call: Call, wish: PopWish, leaseId: string): Promise<PopOutcome> {
   const { answers, database, traffic } = call.parts
   const leaseSeconds = wish.leaseSeconds ?? LEASE_SECONDS
-  const outcome = await traffic.admission.enter(RANK.pop, async () => {
+  return traffic.admission.enter(RANK.pop, async () => {
     answers.demandRoom()
     return pop(database, { ...wish, leaseSeconds, leaseIds: [leaseId], floor: null, waitStaged: false })
   })
-  return outcome.answers[0] ?? []
 }
 
 export const discoveryRoutes: readonly Route[] = [

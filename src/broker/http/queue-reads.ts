@@ -40,7 +40,9 @@ async function depth(call: Call): Promise<Answer> {
   const { group } = readFields(DEPTH_QUERY, readQuery(call.queryText), root())
   const found = await reading(call, (db) => queueDepth(db, name, group))
   if (found === null) return missing()
-  return json(JSON.stringify({ ...found, conflation: false, effectivePending: found.pending }))
+  return json(
+    JSON.stringify({ ...found, effectivePending: found.conflation ? found.partitionsPending : found.pending }),
+  )
 }
 
 const NOT_FOUND = '{"error":"Queue not found","code":"not_found"}'

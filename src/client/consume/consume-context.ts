@@ -35,6 +35,8 @@ export interface ConsumeContext {
   /** Says once per consumer that a handler left its message alone. */
   readonly warnUntouched: () => void
   readonly reportLost: ReportLost
+  /** The group conflates, or does not, against the plan. */
+  readonly warnConflict: () => void
 }
 
 /** Sends one ack per delivery for the loop itself; an answer that never came leaves the lease to lapse and is reported. */

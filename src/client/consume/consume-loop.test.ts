@@ -50,6 +50,7 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
     plan: { ...planFor(queue('q')), concurrency: 2 },
     options: {},
     batch: 1,
+    warnConflict: () => {},
     work: () => async () => {},
   })
 }

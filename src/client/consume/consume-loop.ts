@@ -4,6 +4,7 @@
 import { LockstepError } from '../../protocol/errors.ts'
 import type { Delivery } from '../../protocol/message.ts'
 import { errorLine } from '../logger.ts'
+import { popCall } from '../pop-call.ts'
 import { budgetOf, type Budget } from './budget.ts'
 import type { ConsumeContext } from './consume-context.ts'
 import { pauseUnless } from './stop-switch.ts'
@@ -45,17 +46,8 @@ async function popOnce(shared: Shared, batch: number): Promise<readonly Delivery
   const { plan } = context
   const left = idleLeft(shared)
   const timeoutMs = Math.ceil(left === null ? plan.timeoutMs : Math.min(plan.timeoutMs, left))
-  const call = {
-    queue: plan.definition.name,
-    partition: plan.partition,
-    group: plan.group,
-    batch,
-    partitions: plan.partitions,
-    wait: (plan.wait ?? true) && timeoutMs > 0,
-    timeoutMs,
-    leaseSeconds: plan.leaseSeconds,
-    start: plan.start,
-  }
+  const asked = { batch, wait: (plan.wait ?? true) && timeoutMs > 0, timeoutMs }
+  const call = popCall(plan, asked, context.warnConflict)
   // One of its own for each pop: a signal that lives as long as the consumer would gather what hangs on it.
   const given = new AbortController()
   const forget = context.stopping.onThrown(() => given.abort())

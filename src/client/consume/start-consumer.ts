@@ -9,6 +9,7 @@ import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
 import type { ConsumeOptions } from '../queue-builder.ts'
 import type { Transport } from '../transport.ts'
+import type { WarnConflict } from '../warn-conflict.ts'
 
 export interface Consumer {
   stop(): void
@@ -23,6 +24,7 @@ export interface ConsumerParts {
   readonly plan: Plan
   readonly options: ConsumeOptions
   readonly batch: number
+  readonly warnConflict: WarnConflict
   readonly work: (context: ConsumeContext) => Work
 }
 
@@ -71,6 +73,7 @@ export function startConsumer(parts: ConsumerParts): Consumer {
     leaseSeconds: leaseLength(transport, plan),
     warnUntouched: warnOnce(log, plan.definition.name),
     reportLost: reportLostOnce(log),
+    warnConflict: () => parts.warnConflict(plan),
   }
   const stop = (): void => stopping.throw()
   if (options.signal?.aborted === true) stop()

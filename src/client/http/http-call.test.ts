@@ -76,6 +76,8 @@ const popCall = {
   timeoutMs: 0,
   leaseSeconds: null,
   start: null,
+  conflation: false,
+  onConflict: () => {},
 }
 
 test('a push whose answer is lost is sent again as it was, and stored once by its transaction id', async (t) => {

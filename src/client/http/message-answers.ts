@@ -18,6 +18,7 @@ const ACKED = {
   leaseReleased: optional(boolean, false),
   dlq: optional(boolean, false),
   noop: optional(boolean, false),
+  conflated: optional(integer(0, Number.MAX_SAFE_INTEGER), null),
 } as const
 
 const EXTENDED = { renewed: integer(0, Number.MAX_SAFE_INTEGER), newExpiresAt: optional(plainText, null) } as const
@@ -38,7 +39,10 @@ export function pushAnswer(body: string, items: number): readonly PushResult[] {
 }
 
 export function ackAnswer(body: string, items: number): readonly AckResult[] {
-  return recordsIn(readAnswer(body, {}).envelope, items).map((source) => fieldsIn(ACKED, source))
+  return recordsIn(readAnswer(body, {}).envelope, items).map((source) => {
+    const { conflated, ...acked } = fieldsIn(ACKED, source)
+    return { ...acked, ...(conflated === null ? {} : { conflated }) }
+  })
 }
 
 export function extendAnswer(body: string): { readonly renewed: number; readonly expiresAt: string | null } {
