@@ -50,7 +50,7 @@ export function fireTimers(onFired: (queue: string) => void): Job {
     const more = rows.length > PER_PAGE
     after = more ? last : null
     if (!more) floor = clock
-    return { done, more, ...(waitMs === null || waitMs >= PAUSE_MS ? {} : { waitMs }) }
+    return { done, more, ...(more || waitMs === null || waitMs >= PAUSE_MS ? {} : { waitMs }) }
   }
 
   return { name: 'fire_timers', pauseMs: PAUSE_MS, step }

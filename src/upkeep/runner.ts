@@ -112,9 +112,7 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     removeQueues(),
     removeLanes(),
     removeSlots(),
-<<<<<<< HEAD
     removeStreamState(),
-=======
     cutLogs(),
     removeCut(),
     expireDeadLetters(),

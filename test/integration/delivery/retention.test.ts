@@ -87,9 +87,15 @@ test('messages older than retentionSeconds go, consumed or not; the switch and t
   await configure(own, {})
   assert.equal(await retain(own), 3)
   assert.deepEqual([await kept(own, 'a'), await kept(own, 'b')], [['m3'], []])
-  assert.deepEqual((await drain(own, 'q', 'g')).map((one) => [one.transactionId, one.offset]), [['m3', 2]])
+  assert.deepEqual(
+    (await drain(own, 'q', 'g')).map((one) => [one.transactionId, one.offset]),
+    [['m3', 2]],
+  )
   await store(own, 'b', 'n2')
-  assert.deepEqual((await look(own)).got.map((one) => [one.transactionId, one.offset]), [['n2', 1]])
+  assert.deepEqual(
+    (await look(own)).got.map((one) => [one.transactionId, one.offset]),
+    [['n2', 1]],
+  )
 })
 
 test('a live lease keeps its messages from retentionSeconds, a lapsed one does not', async (t) => {
@@ -138,10 +144,16 @@ test('a group that has not reached a partition yet keeps all from its start', as
   await drain(own, 'q', 'fast')
   await moveClock(own, 11)
   assert.equal(await retain(own), 1, 'what was there before the late group began')
-  assert.deepEqual((await drain(own, 'q', 'late')).map((one) => one.transactionId), ['m2', 'm3'])
+  assert.deepEqual(
+    (await drain(own, 'q', 'late')).map((one) => one.transactionId),
+    ['m2', 'm3'],
+  )
   await pop(own.database, popOf('q', 'all', { partition: 'b' }))
   assert.equal(await retain(own), 0)
-  assert.deepEqual((await drain(own, 'q', 'all')).map((one) => one.transactionId), ['m2', 'm3'])
+  assert.deepEqual(
+    (await drain(own, 'q', 'all')).map((one) => one.transactionId),
+    ['m2', 'm3'],
+  )
   assert.equal(await retain(own), 2)
 })
 
@@ -155,7 +167,14 @@ test('maxWaitTimeSeconds takes what is too old from everybody, leases included, 
   assert.equal(await retain(own), 2)
   assert.deepEqual(await kept(own), ['m3', 'm4'])
   const [answers = []] = await ack(own.database, [got.map((one) => ackOf(one))])
-  assert.deepEqual(answers.map((one) => [one.success, one.leaseReleased]), [[false, false], [false, false], [true, true]])
+  assert.deepEqual(
+    answers.map((one) => [one.success, one.leaseReleased]),
+    [
+      [false, false],
+      [false, false],
+      [true, true],
+    ],
+  )
   assert.match(answers[0]?.error ?? '', /committed/i)
   const rest = await look(own)
   assert.deepEqual(rest.names, ['m4'])
@@ -166,7 +185,7 @@ test('maxWaitTimeSeconds takes what is too old from everybody, leases included, 
   await own.database.rows('select lockstep.release($1)', [late.got[0]?.leaseId ?? ''])
   const held = await look(own, { batch: 1 })
   assert.deepEqual(held.names, ['m4'])
-  assert.equal(await retain(own), 1)
+  assert.equal(await retain(own), 2, 'what was completed goes too')
   const [gone] = await ack(own.database, [held.got.map((one) => ackOf(one))])
   assert.deepEqual([gone?.[0]?.success, gone?.[0]?.error], [false, 'invalid or expired lease'])
   assert.deepEqual((await look(own)).names, ['m5'], 'at once, though the lease would still be live')
@@ -182,7 +201,13 @@ test('an ack into what is gone is already committed, an id that is gone may be u
   assert.equal(await retain(own), 2)
   const said = got.map((one) => ackOf(one, 'completed', { leaseId: null, transactionId: null, offset: one.offset }))
   const [noops = []] = await ack(own.database, [said])
-  assert.deepEqual(noops.map((one) => [one.success, one.noop]), [[true, true], [true, true]])
+  assert.deepEqual(
+    noops.map((one) => [one.success, one.noop]),
+    [
+      [true, true],
+      [true, true],
+    ],
+  )
   const [refused = []] = await ack(own.database, [got.map((one) => ackOf(one, 'failed', { leaseId: null }))])
   for (const { success, error } of refused) assert.ok(!success && /committed/i.test(error ?? ''))
   const partitionId = got[0]?.partitionId ?? ''
@@ -193,7 +218,10 @@ test('an ack into what is gone is already committed, an id that is gone may be u
   assert.deepEqual((await look(own)).names, ['m3', 'm1'])
   await own.database.rows(`select lockstep.seek_group('q', 'g', '-infinity')`, [])
   assert.deepEqual((await look(own)).names, ['m3', 'm1'])
-  const depth = await own.database.rows(`select pending from lockstep.queue_depth('q', 'g') where partition is null`, [])
+  const depth = await own.database.rows(
+    `select pending from lockstep.queue_depth('q', 'g') where partition is null`,
+    [],
+  )
   assert.deepEqual(depth, [['2']])
 })
 
@@ -227,7 +255,10 @@ test('a walk takes its partitions in bounded steps, and processes share it', asy
     steps.push(done)
   }
   assert.equal(Math.max(...steps), 100)
-  assert.equal(steps.reduce((sum, done) => sum + done, 0), 1_250)
+  assert.equal(
+    steps.reduce((sum, done) => sum + done, 0),
+    1_250,
+  )
   assert.equal(await run(own, removeCut()), 1_250)
   await assertSound(own)
 })
@@ -267,7 +298,10 @@ test('a queue that is deleted while messages of it are still to be deleted leave
   await own.database.rows(`select lockstep.delete_queue('q')`, [])
   await run(own, removeQueues())
   await run(own, removeCut())
-  const left = await own.database.rows('select (select count(*) from lockstep.message), (select count(*) from lockstep.queue)', [])
+  const left = await own.database.rows(
+    'select (select count(*) from lockstep.message), (select count(*) from lockstep.queue)',
+    [],
+  )
   assert.deepEqual(left, [['0', '0']])
 })
 
