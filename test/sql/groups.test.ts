@@ -194,6 +194,7 @@ test('groups are listed with their backlog, and a group in the middle of its fir
     group: 'g',
     pending: 1,
     partitionsPending: 1,
+    conflation: false,
     partitions: [{ partition: 'a', pending: 1 }],
   })
   assert.equal(await queueDepth(database, 'none', null), null)

@@ -19,6 +19,7 @@ export const FOR_UPDATE_ALLOWED: Readonly<Record<string, string>> = {
   'sql/functions/queue/redrive_dead_letter.sql': 'the row is deleted',
   'sql/functions/queue/redrive_dead_letters.sql': 'the rows are deleted',
   'sql/functions/schedule/remove_slots.sql': 'the rows are deleted',
+  'sql/functions/upkeep/expire_dead_letters.sql': 'the rows are deleted',
   'sql/functions/stream/remove_stream_state.sql': 'the row of the query is deleted, and no cycle may still add to it',
 }
 
