@@ -8,8 +8,9 @@ export interface ClaimPorts {
   readonly concurrency: number
   readonly pollMs: number
   readonly claim: (max: number, floor: string | null) => Promise<ClaimOutcome>
-  /** Runs one to its end; never rejects. */
-  readonly run: (node: ClaimedNode) => Promise<void>
+  /** Runs one to its end; never rejects. `free` gives its handler's place to the next one before that: the handler has
+   * returned, and what is left is to write its end down with its like. */
+  readonly run: (node: ClaimedNode, free: () => void) => Promise<void>
   readonly onFault: (error: unknown) => void
 }
 
@@ -21,7 +22,7 @@ export interface ClaimLoop {
   add(nodes: readonly ClaimedNode[]): void
   /** Claims no more; gives what was claimed and not begun. Resolves when no claim is in flight. */
   stop(): Promise<readonly ClaimedNode[]>
-  /** Resolves when no handler is at work. */
+  /** Resolves when no handler is at work and all ends are written. */
   idle(): Promise<void>
   readonly running: number
   readonly waiting: number
@@ -34,12 +35,16 @@ const FULL_SCAN_MS = 1_000
 /** How far ahead of the handlers a claim goes, in time at their present pace. */
 const AHEAD_MS = 40
 const CLAIM_MOST = 1_000
+/** Ends on their way whose handlers' places are given on; past it a place waits for its end, so that no pile grows. */
+const ENDING_MOST = 1_000
 
 export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
   const { concurrency } = ports
   let waitingNodes: ClaimedNode[] = []
   let next = 0
   let running = 0
+  /** Running, or returned and not yet ended. */
+  let open = 0
   let finished = 0
   let pacedAt = performance.now()
   let pace = 0
@@ -79,8 +84,7 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
       const node = waitingNodes[next]
       next += 1
       if (node === undefined) continue
-      running += 1
-      void ports.run(node).then(ended)
+      runOne(node)
     }
     if (next > 0 && next === waitingNodes.length) {
       waitingNodes = []
@@ -88,12 +92,26 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
     }
   }
 
-  function ended(): void {
-    running -= 1
-    finished += 1
-    begin()
-    if (running === 0) settleIdlers()
-    if (!stopped && hungry) look()
+  function runOne(node: ClaimedNode): void {
+    running += 1
+    open += 1
+    let placed = true
+    const free = (): void => {
+      if (!placed) return
+      placed = false
+      running -= 1
+      finished += 1
+      begin()
+      if (!stopped && hungry) look()
+    }
+    const freeEarly = (): void => {
+      if (open - running < ENDING_MOST) free()
+    }
+    void ports.run(node, freeEarly).then(() => {
+      open -= 1
+      free()
+      if (open === 0) settleIdlers()
+    })
   }
 
   // True when the last claim was full or there was no room for one: then every end may make room for the next.
@@ -183,7 +201,7 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
       next = 0
       return left
     },
-    idle: () => (running === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
+    idle: () => (open === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
     get running() {
       return running
     },

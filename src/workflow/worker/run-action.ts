@@ -57,6 +57,7 @@ async function complete(
   held: Held,
   returned: Returned,
   plans: NodeCompletion['plans'],
+  free: () => void,
 ): Promise<Ended | null> {
   const { node } = held
   const completion: NodeCompletion = {
@@ -74,6 +75,7 @@ async function complete(
     for (const name of returned.writes?.workflows ?? []) parts.runs.wake(name)
     return done
   }
+  free()
   const done = await parts.ends.complete(completion, () => held.leaseUntil)
   return done.ok ? done : null
 }
@@ -117,19 +119,30 @@ export async function fail(parts: WorkerParts, held: Held, error: unknown): Prom
   else if (failed.ok) parts.again(held.node)
 }
 
-export async function runAction(parts: WorkerParts, held: Held, definition: ActionDefinition): Promise<void> {
+/** `free` is called when the handler has returned and its end is written together with others'. */
+export async function runAction(
+  parts: WorkerParts,
+  held: Held,
+  definition: ActionDefinition,
+  free: () => void,
+): Promise<void> {
   const { runId, want, attempt, input } = held.node
   const event = { action: want, runId, node: nameOf(held.node), attempt, input: input ?? 'null' }
   parts.hooks.began?.(event)
   let outcome = LOST
   try {
-    outcome = await carryOut(parts, held, definition)
+    outcome = await carryOut(parts, held, definition, free)
   } finally {
     parts.hooks.ended?.(event, outcome)
   }
 }
 
-async function carryOut(parts: WorkerParts, held: Held, definition: ActionDefinition): Promise<AttemptOutcome> {
+async function carryOut(
+  parts: WorkerParts,
+  held: Held,
+  definition: ActionDefinition,
+  free: () => void,
+): Promise<AttemptOutcome> {
   const { node } = held
   const end = await runAttempt(parts.attempts, definition, {
     held,
@@ -150,7 +163,7 @@ async function carryOut(parts: WorkerParts, held: Held, definition: ActionDefini
   let plans: NodeCompletion['plans']
   try {
     plans = await planSuccessors(parts, node, end.output)
-    ended = await complete(parts, held, end, plans)
+    ended = await complete(parts, held, end, plans, free)
   } catch (error) {
     await end.step.rollback().catch(() => {})
     // A process that had died would write nothing more.

@@ -95,7 +95,13 @@ function tellUnasked(parts: CodeParts): void {
   }
 }
 
-export async function runCode(worker: WorkerParts, held: Held, definition: CodeDefinition): Promise<void> {
+/** `free` is called when the code has returned and its end is written together with others'. */
+export async function runCode(
+  worker: WorkerParts,
+  held: Held,
+  definition: CodeDefinition,
+  free: () => void,
+): Promise<void> {
   const { node } = held
   const recorded = node.fresh
     ? []
@@ -134,6 +140,7 @@ export async function runCode(worker: WorkerParts, held: Held, definition: CodeD
   }
   tellUnasked(parts)
   const { runId, ordinal, leaseId } = node
+  free()
   const done = await worker.ends.complete(
     { runId, ordinal, leaseId, output: ended.value.output, plans: [] },
     () => held.leaseUntil,

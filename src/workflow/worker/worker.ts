@@ -122,12 +122,12 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     }
   }
 
-  async function execute(of: Held): Promise<void> {
+  async function execute(of: Held, free: () => void): Promise<void> {
     const { node } = of
     const code = registry.code(node.want)
-    if (code !== null) return runCode(parts, of, code)
+    if (code !== null) return runCode(parts, of, code, free)
     const action = registry.action(node.want)
-    if (action !== null) return runAction(parts, of, action)
+    if (action !== null) return runAction(parts, of, action, free)
     return ends.handBack([node])
   }
 
@@ -147,12 +147,12 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     }
   }
 
-  async function run(node: ClaimedNode): Promise<void> {
+  async function run(node: ClaimedNode, free: () => void): Promise<void> {
     const of = holding.get(node)
     if (of === undefined) return
     const isPlan = node.want.startsWith('plan:')
     try {
-      await (isPlan ? planSoon(of) : execute(of))
+      await (isPlan ? planSoon(of) : execute(of, free))
     } catch (error) {
       // Its end could not be written while the lease lived: the lease law decides.
       if (!isCrash(error)) onFault('a claim was left to its lease', error)
