@@ -7,6 +7,7 @@ import { openDatabase } from '../db/pool.ts'
 import type { Database } from '../db/pool.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
+import { RANK } from '../traffic/admission.ts'
 import { createHints } from '../traffic/hints.ts'
 import type { Hints } from '../traffic/hints.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
@@ -15,6 +16,8 @@ import { Upkeep } from '../upkeep/runner.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { AuthOptions } from './auth/auth-options.ts'
+import { declaredOptions } from './ephemeral/declared-options.ts'
+import { createEphemeral } from './ephemeral/create-ephemeral.ts'
 import { demandLoopback, hostRule, isLoopback } from './config.ts'
 import { createHealthCheck } from './health-check.ts'
 import { createAnswerBytes } from './http/answer-bytes.ts'
@@ -142,9 +145,13 @@ export function createBroker(options: BrokerOptions): Broker {
       onFault: (what, error) => logger.error(what, { message: messageOf(error) }),
     })
     const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
+    const ephemeral = createEphemeral({
+      declared: () => traffic.admission.enter(RANK.read, () => declaredOptions(database)),
+    })
     const bodies = createBodyReader()
     const metrics = createMetrics({
       traffic,
+      ephemeral,
       bodyBytes: () => bodies.bytes,
       answerBytes: () => answers.bytes,
       pool: database.pool,
@@ -163,6 +170,7 @@ export function createBroker(options: BrokerOptions): Broker {
       database,
       traffic,
       runs,
+      ephemeral,
       health: createHealthCheck(database, traffic.admission),
       metrics,
       logger,
@@ -187,6 +195,7 @@ export function createBroker(options: BrokerOptions): Broker {
     // It listens until the end: who comes now is told that this one is going, and is not cut off.
     parts.health.drain()
     desk.drain()
+    parts.ephemeral.drain()
     const finished = Promise.all([parts.traffic.drain(), parts.runs.drain(), desk.idle()])
     const clean = await within(finished, options.drainMs ?? DEFAULT_DRAIN_MS)
     if (!clean) logger.error('stop cut requests in flight', { connections: serving.connections })

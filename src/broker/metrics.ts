@@ -1,6 +1,7 @@
 // Counts what the broker does and prints it, as JSON for people and as Prometheus text. Counting costs one map look-up per
 // request; gauges are read only when asked for. Labels are routes and statuses, never names that users chose.
 import type { Hints } from '../traffic/hints.ts'
+import type { Ephemeral } from './ephemeral/create-ephemeral.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
 interface JobCount {
@@ -16,6 +17,7 @@ interface RouteCount {
 
 export interface Gauges {
   readonly traffic: Traffic
+  readonly ephemeral: Ephemeral
   readonly bodyBytes: () => number
   readonly answerBytes: () => number
   readonly hints: Pick<Hints, 'state'>
@@ -44,6 +46,8 @@ export function createMetrics(gauges: Gauges): Metrics {
       ['lockstep_lots', 'gauge', 'Different things that pops wait for.', traffic.parking.lots],
       ['lockstep_calls_running', 'gauge', 'Calls in flight to PostgreSQL.', traffic.admission.running],
       ['lockstep_calls_waiting', 'gauge', 'Calls before the gate to the pool.', traffic.admission.waiting],
+      ['lockstep_ephemeral_bytes', 'gauge', 'Messages of ephemeral queues, in bytes.', gauges.ephemeral.bytes],
+      ['lockstep_ephemeral_waiting_pops', 'gauge', 'Parked pops of ephemeral queues.', gauges.ephemeral.waiting],
       ['lockstep_body_bytes', 'gauge', 'Request bodies being read, in bytes.', gauges.bodyBytes()],
       ['lockstep_answer_bytes', 'gauge', 'Answers that clients have not read yet, in bytes.', gauges.answerBytes()],
       ['lockstep_pool_connections', 'gauge', 'Connections of the pool.', pool.totalCount],

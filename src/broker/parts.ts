@@ -4,6 +4,7 @@ import type { RunTraffic } from '../traffic/run-traffic.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { HostRule } from './config.ts'
+import type { Ephemeral } from './ephemeral/create-ephemeral.ts'
 import type { HealthCheck } from './health-check.ts'
 import type { AnswerBytes } from './http/answer-bytes.ts'
 import type { Logger } from './logger.ts'
@@ -13,6 +14,7 @@ export interface BrokerParts {
   readonly database: Database
   readonly traffic: Traffic
   readonly runs: RunTraffic
+  readonly ephemeral: Ephemeral
   readonly health: HealthCheck
   readonly metrics: Metrics
   readonly logger: Logger

@@ -221,6 +221,30 @@ export const ERRORS = {
     meaning:
       'There is no such run: its transaction is still open (uncommitted), was rolled back, or it is unknown; reason says which.',
   },
+  ephemeral_bad_request: {
+    status: 400,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'A field of a call to an ephemeral queue is missing or out of range; the message names it.',
+  },
+  ephemeral_queue_not_found: {
+    status: 404,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'This broker holds no ephemeral queue of this name, and none is declared.',
+  },
+  queue_full: {
+    status: 429,
+    retry: 'later',
+    sqlstate: null,
+    meaning: 'The ephemeral queue is at its maxBytes or maxLength and its policy is reject. Nothing was stored.',
+  },
+  ephemeral_full: {
+    status: 503,
+    retry: 'later',
+    sqlstate: null,
+    meaning: 'The ephemeral queues of this broker together are at their bound. Nothing was stored.',
+  },
   stream_conflict: {
     status: 409,
     retry: 'never',

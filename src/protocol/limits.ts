@@ -128,6 +128,22 @@ export const LIMITS = {
   jwksRetryMs: 1_000,
   jwksStaleMs: 86_400_000,
 
+  ephemeralItems: 10_000,
+  /** Of one broker, all its ephemeral queues together. */
+  ephemeralBytes: 128 * 1024 * 1024,
+  ephemeralQueues: 10_000,
+  ephemeralPartitions: 10_000,
+  ephemeralGroups: 1_000,
+  ephemeralQueueBytes: 128 * 1024 * 1024,
+  ephemeralQueueBytesDefault: 16 * 1024 * 1024,
+  ephemeralLength: 1_000_000,
+  ephemeralLengthDefault: 100_000,
+  ephemeralLeaseSecondsDefault: 30,
+  ephemeralRetryLimit: 1_000,
+  ephemeralWindowMs: 60_000,
+  /** A group that nobody pops for so long is forgotten, so that it holds no message any more. */
+  ephemeralGroupIdleMs: 600_000,
+
   listLimit: 1_000,
   listLimitDefault: 100,
   /** Payloads of one page of a list; past it the page ends early, after one entry at least, and says so. */

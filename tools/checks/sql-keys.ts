@@ -27,6 +27,7 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   schedule: null,
   schedule_slot: 'schedule',
   stream_query: null,
+  ephemeral_queue: null,
   stream_state: 'query_id',
   migration: null,
 }

@@ -4,6 +4,7 @@ import { consumerGroupRoutes } from './consumer-groups.ts'
 import { deadLetterMoveRoutes } from './dead-letter-moves.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { discoveryRoutes } from './pop-matching.ts'
+import { ephemeralRoutes } from './ephemeral.ts'
 import { groupReadRoutes } from './group-reads.ts'
 import { healthRoutes } from './health.ts'
 import { kvRoutes } from './kv.ts'
@@ -42,4 +43,5 @@ export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...taskRoutes,
   ...streamRoutes,
+  ...ephemeralRoutes,
 ]
