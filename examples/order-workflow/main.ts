@@ -56,7 +56,7 @@ async function main(): Promise<void> {
         'Ctrl-C stops it.',
       ].join('\n'),
     )
-    await untilAborted(stopping.signal)
+    await untilAborted(stopping.signal, running.lost)
     output.progress('stopping the broker, then PostgreSQL')
   } finally {
     await running.stop()

@@ -204,6 +204,17 @@ describe('kv', () => {
       /more: lockstep kv list orders o- --after o-1/,
     )
     assert.match((await lockstep('kv', 'list', 'orders', 'o-', '--after', 'o-1', '--values')).out, /o-2 +\d+ +never +2/)
+    await lockstep('kv', 'put', 'orders', '!a b', '3', '--forever')
+    await lockstep('kv', 'put', 'orders', '\u{10FFFF}', '4', '--forever')
+    const all = parsed(await lockstep('kv', 'list', 'orders', '--json'))
+    assert.deepEqual(Reflect.get(Object(all['keys']), 'length'), 4)
+    assert.match(
+      (await lockstep('kv', 'list', 'orders', '--limit', '1')).out,
+      /!a b[^]*more: lockstep kv list orders --after '!a b' --limit 1/,
+    )
+    assert.match((await lockstep('kv', 'list', 'orders', '--after', 'o-2')).out, /\u{10FFFF}/u)
+    assert.match((await lockstep('kv', 'list', 'none')).out, /There is no key in none\./)
+    assert.equal((await lockstep('kv', 'list', 'No!')).status, 2)
     const stale = await lockstep('kv', 'delete', 'orders', 'o-1', '--expect', '999999')
     assert.equal(stale.status, 1)
     assert.match(stale.out, /Not deleted/)

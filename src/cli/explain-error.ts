@@ -2,6 +2,7 @@
 // to copy where one helps. Connection strings and their passwords never get through.
 
 import { LockstepError } from '../protocol/errors.ts'
+import { asRun } from './as-run.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface Explained {
@@ -37,14 +38,14 @@ export function errorText(explained: Explained): string {
   const hint = explained.hint
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => `\n    ${line}`)
+    .map((line) => `\n    ${asRun(line)}`)
     .join('')
   return hint === '' ? explained.message : `${explained.message}\n  try:${hint}`
 }
 
 export function errorJson(explained: Explained): string {
   const { code, message, hint, retry } = explained
-  return JSON.stringify({ error: { code, message, retry, hint: hint === '' ? null : hint } })
+  return JSON.stringify({ error: { code, message, retry, hint: hint === '' ? null : asRun(hint) } })
 }
 
 function hintOf(error: LockstepError): string {

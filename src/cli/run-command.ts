@@ -1,6 +1,7 @@
 // One run of the program: find the command, read its line, do it, and turn whatever happens into words and an exit status.
 // 0 done; 1 a fault, or the thing asked for is not so; 2 the command line is wrong.
 
+import { asRun } from './as-run.ts'
 import { createCall } from './call.ts'
 import { COMMANDS } from './commands.ts'
 import { errorJson, errorText, explainError } from './explain-error.ts'
@@ -20,12 +21,12 @@ export async function runCommand(given: readonly string[], env: NodeJS.ProcessEn
     if (command === null) {
       const version = packageVersion()
       if (words.includes('--version')) output.result({ version }, () => version)
-      else output.result({ commands: COMMANDS.map(({ name }) => name) }, () => helpOfAll(COMMANDS, version))
+      else output.result({ commands: COMMANDS.map(({ name }) => name) }, () => asRun(helpOfAll(COMMANDS, version)))
       return words.length === 0 || words.includes('--help') || words.includes('--version') ? 0 : 2
     }
     const parsed = parseArguments(command, words.slice(command.name.split(' ').length))
     if (parsed.options['help'] === true) {
-      output.result({ usage: helpOfOne(command) }, () => helpOfOne(command))
+      output.result({ usage: helpOfOne(command) }, () => asRun(helpOfOne(command)))
       return 0
     }
     return await command.run(createCall(parsed, output, env, interruption.signal))

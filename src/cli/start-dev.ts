@@ -24,6 +24,8 @@ export interface RunningDev {
   /** http://127.0.0.1:6632 */
   readonly address: string
   readonly postgres: RunningPostgres
+  /** Rejects when PostgreSQL ended without being stopped here: the broker alone is of no use. Never resolves. */
+  readonly lost: Promise<never>
   /** The broker drains first, then PostgreSQL stops. Idempotent. */
   stop(): Promise<void>
 }
@@ -36,9 +38,15 @@ export async function startDev(options: DevOptions): Promise<RunningDev> {
     await migrateSchema(postgres.connectionString, home, say)
     const broker = await startBroker(postgres.connectionString, options)
     let stopping: Promise<void> | null = null
+    const lost = postgres.gone.then((): never => {
+      throw postgresLost(postgres, options.command)
+    })
+    // Nobody may be waiting for it when it happens.
+    lost.catch(() => {})
     return {
       address: broker.address,
       postgres,
+      lost,
       stop: () => {
         stopping ??= stopBoth(broker, postgres)
         return stopping
@@ -48,6 +56,14 @@ export async function startDev(options: DevOptions): Promise<RunningDev> {
     await postgres.stop()
     throw error
   }
+}
+
+function postgresLost({ pid, logFile }: RunningPostgres, command = 'lockstep dev'): LockstepError {
+  return new LockstepError(
+    'unavailable',
+    `PostgreSQL (process ${pid}) has ended without being told to: it was killed or it crashed. Its log is ${logFile}.`,
+    { hint: `${command.replace(/ --$/, '')}    # starts it again; what was committed is still there` },
+  )
 }
 
 async function stopBoth(broker: Broker, postgres: RunningPostgres): Promise<void> {

@@ -15,6 +15,7 @@ import { SUPERUSER } from './superuser.ts'
 import { launchServer } from './launch-server.ts'
 import { demandPort } from './pick-port.ts'
 import { settleLeftover } from './settle-leftover.ts'
+import { watchServer } from './watch-server.ts'
 
 export interface StartPostgresOptions {
   /** Folder for data, password and log; made when it is not there. */
@@ -48,6 +49,8 @@ export interface RunningPostgres {
   readonly version: string
   /** True when a server left by a killed run was taken over. */
   readonly adopted: boolean
+  /** Resolves when the server has gone by itself; never after stop(). */
+  readonly gone: Promise<void>
   /** Fast shutdown, then immediate, then by force. Idempotent; resolves when the process is gone. */
   stop(): Promise<void>
 }
@@ -112,6 +115,7 @@ async function startOwned(
   }
 
   takeAlong(started.pid)
+  const watch = watchServer(started.pid)
   let stopping: Promise<void> | null = null
   return {
     connectionString: `postgres://${SUPERUSER}:${password.text}@127.0.0.1:${started.port}/${encodeURIComponent(database)}`,
@@ -122,7 +126,9 @@ async function startOwned(
     passwordFile: password.file,
     version: place.binaries.version,
     adopted: left !== null,
+    gone: watch.gone,
     stop: () => {
+      watch.end()
       stopping ??= endServer(started.pid, data).finally(() => {
         running.delete(started.pid)
         giveBack()

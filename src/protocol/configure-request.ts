@@ -1,5 +1,5 @@
 // Decodes a configure: options by known key only, each of its kind and in its bounds, null meaning "back to the default".
-// A refused body changes nothing; unknown keys are ignored, as the wire says.
+// A refused body changes nothing; unknown keys are ignored, as the wire says, and named in the answer.
 import { isRecord, optional, readFields, refuse, root, text } from './check.ts'
 import { LIMITS } from './limits.ts'
 import { queueName } from './names.ts'
@@ -16,7 +16,12 @@ export interface ConfigureRequest {
   readonly task: string | null
   readonly options: Readonly<Partial<Record<QueueOptionName, OptionValue>>>
   readonly mode: 'merge' | 'replace'
+  /** Keys that stood where options are read and are none. */
+  readonly ignored: readonly string[]
 }
+
+/** Of ignored keys, the first so many are named, and none that is longer than a name. */
+const NAMED_AT_MOST = 50
 
 export const CONFIGURE_BODY = {
   queue: queueName,
@@ -36,7 +41,15 @@ export function decodeConfigure(body: RequestBody): ConfigureRequest {
     task: labelOf(request, 'task'),
     options: checkOptions(isRecord(nested) ? nested : request),
     mode,
+    ignored: isRecord(nested) ? noOptions(nested, []) : noOptions(request, [...Object.keys(CONFIGURE_BODY), ...OWN]),
   }
+}
+
+const OWN: readonly string[] = ['namespace', 'task', 'options']
+
+function noOptions(source: Readonly<Record<string, unknown>>, known: readonly string[]): readonly string[] {
+  const ignored = Object.keys(source).filter((name) => !isOption(name) && !known.includes(name))
+  return ignored.slice(0, NAMED_AT_MOST).map((name) => name.slice(0, LIMITS.nameBytes))
 }
 
 /** Taken when it is text that is not empty; anything else leaves what is stored. */

@@ -3,13 +3,27 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
-import { dirname } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createTestDatabase } from './database.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const PROGRAM = fileURLToPath(new URL('../cli/main.js', import.meta.url))
+let installed: string | null = null
+
+/** The program under the name that an install gives it, in a folder of its own. */
+function installedProgram(): string {
+  if (installed === null) {
+    const folder = temporaryFolder('bin')
+    process.once('exit', () => folder.remove())
+    installed = join(folder.path, 'lockstep')
+    symlinkSync(PROGRAM, installed)
+  }
+  return installed
+}
 
 export interface Ended {
   readonly status: number | null
@@ -21,13 +35,17 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
   readonly cwd?: string
+  /** As from a checkout, not installed: `node main.js …` in the folder of the program. */
+  readonly bare?: boolean
 }
 
 /** Only what is named reaches the child, so that nothing of this machine decides a test. */
-function start(words: readonly string[], { env = {}, cwd = dirname(PROGRAM) }: Surroundings): ReturnType<typeof spawn> {
-  return spawn(process.execPath, [PROGRAM, ...words], {
+function start(words: readonly string[], surroundings: Surroundings): ReturnType<typeof spawn> {
+  const { env = {}, cwd = dirname(PROGRAM), bare = false } = surroundings
+  const program = bare ? PROGRAM : installedProgram()
+  return spawn(process.execPath, [program, ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: `${dirname(program)}${delimiter}${process.env['PATH'] ?? ''}`, ...env },
   })
 }
 
@@ -76,7 +94,7 @@ export async function ready(
   t: TestContext,
   words: readonly string[],
   surroundings: Surroundings,
-): Promise<{ address: string; stop: () => Promise<Ended> }> {
+): Promise<{ address: string; stop: () => Promise<Ended>; ended: Promise<Ended> }> {
   const child = start([...words, '--json'], surroundings)
   const [out, err] = [collect(child.stdout), collect(child.stderr)]
   const closed = new Promise<number | null>((done) => child.once('close', done))
@@ -87,11 +105,12 @@ export async function ready(
     typeof line === 'object' && line !== null && 'address' in line && typeof line.address === 'string',
     err.text,
   )
+  const ended = closed.then((status) => ({ status, out: out.text, err: err.text }))
   const stop = async (): Promise<Ended> => {
     child.kill('SIGTERM')
-    return { status: await closed, out: out.text, err: err.text }
+    return ended
   }
-  return { address: line.address, stop }
+  return { address: line.address, stop, ended }
 }
 
 export async function blockedPort(t: TestContext): Promise<number> {

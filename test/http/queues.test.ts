@@ -5,6 +5,27 @@ import { test } from 'node:test'
 import { QUEUE_OPTIONS } from '../../src/protocol/queue-options.ts'
 import { serve } from './served.ts'
 
+test('a configure names what it did not know, where it was given', async (t) => {
+  const { post } = await serve(t)
+  const nested = await post('/api/v1/configure', { queue: 'q', options: { leaseTime: 5, leasetime: 6, speed: 1 } })
+  assert.deepEqual(
+    [nested.status, nested.json.ignored, nested.json.options.leaseTime],
+    [200, ['leasetime', 'speed'], 5],
+  )
+  const flat = await post('/api/v1/configure', {
+    queue: 'q',
+    namespace: 'n',
+    retryLimit: 1,
+    retrylimit: 2,
+    mode: 'merge',
+  })
+  assert.deepEqual([flat.json.ignored, flat.json.options.retryLimit], [['retrylimit'], 1])
+  const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x${n}`.repeat(300), n]))
+  const { json } = await post('/api/v1/configure', { queue: 'q', options: many })
+  assert.deepEqual([json.ignored.length, json.ignored[0].length], [50, 512])
+  assert.deepEqual((await post('/api/v1/configure', { queue: 'q' })).json.ignored, [])
+})
+
 test('configure makes a queue and echoes every option', async (t) => {
   const { post } = await serve(t)
   const { status, json, headers } = await post('/api/v1/configure', {

@@ -29,6 +29,7 @@ async function set(call: Call): Promise<Answer> {
       task: info.task,
       storage: STORAGE,
       options: { ...info.options, maxQueueSize: info.options.maxSize },
+      ignored: request.ignored,
     }),
   )
 }

@@ -2,6 +2,7 @@
 // the schema, and a broker. Runs until Ctrl-C, then drains and stops both.
 
 import { resolve } from 'node:path'
+import { asRun } from '../as-run.ts'
 import type { Command } from '../command.ts'
 import { BROKER_PORT, startDev } from '../start-dev.ts'
 import { untilAborted } from '../until-aborted.ts'
@@ -39,18 +40,21 @@ export const dev: Command = {
           `The broker listens on ${output.styled('bold', address)}`,
           `PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, user postgres, database lockstep;`,
           `its password is in ${postgres.passwordFile}; for programs:`,
-          '  export DATABASE_URL="$(lockstep url --password)"',
+          asRun('  export DATABASE_URL="$(lockstep url --password)"'),
           '',
           'In another terminal, in this folder:',
-          `  lockstep queue push hello '{"to":"world"}'`,
-          '  lockstep queue pop hello',
+          asRun(`  lockstep queue push hello '{"to":"world"}'`),
+          asRun('  lockstep queue pop hello'),
           '',
           'Ctrl-C stops both.',
         ].join('\n'),
     )
-    await untilAborted(signal)
-    output.progress('stopping the broker, then PostgreSQL')
-    await running.stop()
+    try {
+      await untilAborted(signal, running.lost)
+      output.progress('stopping the broker, then PostgreSQL')
+    } finally {
+      await running.stop()
+    }
     output.progress('stopped')
     return 0
   },

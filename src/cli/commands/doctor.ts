@@ -1,6 +1,7 @@
 // `lockstep doctor`: looks at a database from where this program runs and says what is not as it should be, with what to do.
 // It only reads, apart from one notification to itself.
 
+import { asRun } from '../as-run.ts'
 import { findDatabase } from '../find-database.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { examine, type Finding } from '../examine.ts'
@@ -31,5 +32,7 @@ const MARKS = { ok: ['ok  ', 'green'], warn: ['warn', 'yellow'], fail: ['FAIL', 
 function line(finding: Finding, output: Output): string {
   const [word, style] = MARKS[finding.status]
   const text = `${output.styled(style, word)}  ${finding.check.padEnd(12)}  ${finding.seen}`
-  return finding.hint === null ? text : `${text}\n${' '.repeat(20)}${output.styled('dim', `try: ${finding.hint}`)}`
+  return finding.hint === null
+    ? text
+    : `${text}\n${' '.repeat(20)}${output.styled('dim', `try: ${asRun(finding.hint)}`)}`
 }

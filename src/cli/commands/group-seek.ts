@@ -2,6 +2,7 @@
 // the same commit, so that no worker's late ack moves the cursor back.
 
 import { seekGroup } from '../../operations/seek-group.ts'
+import { shellWord } from '../as-run.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { demandQueue } from '../demand-queue.ts'
@@ -30,14 +31,20 @@ export const groupSeek: Command = {
     const [queue, group] = [call.argument('queue'), call.argument('group')]
     const [place, partition] = [call.text('to'), call.text('partition')]
     if (place === null)
-      throw new UsageError('--to is needed: where to.', `lockstep group seek ${queue} ${group} --to start`)
+      throw new UsageError(
+        '--to is needed: where to.',
+        `lockstep group seek ${shellWord(queue)} ${shellWord(group)} --to start`,
+      )
     const to = place === 'start' || place === 'end' ? place : { timestamp: readInstant(place, '--to') }
     return await withDatabase(call, async (database) => {
       await demandQueue(database, queue)
       const moved = await seekGroup(database, { group, queue, to, partition })
       if (moved === null && partition === null) throw await noSuchQueue(database, queue)
       if (moved === null)
-        throw new UsageError(`There is no partition ${partition ?? ''} in ${queue}.`, `lockstep queue show ${queue}`)
+        throw new UsageError(
+          `There is no partition ${partition ?? ''} in ${queue}.`,
+          `lockstep queue show ${shellWord(queue)}`,
+        )
       call.output.result(
         { queue, group, to: place, partitions: moved },
         () => `${group} is now at ${place} of ${queue}; ${moved} partitions moved.`,

@@ -4,6 +4,7 @@
 import { migrate } from '../../db/migrate/migrate.ts'
 import { migrationScript } from '../../db/migrate/migration-script.ts'
 import { migrationStatus, readState } from '../../db/migrate/schema-state.ts'
+import { asRun } from '../as-run.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
@@ -73,7 +74,7 @@ async function showStatus(database: Parameters<typeof migrationStatus>[0], outpu
       ...status.unknown.map((name) => `newer    ${name}`),
       ...status.pending.map((name) => `pending  ${name}`),
       `functions: ${status.functions}`,
-      fits ? 'The schema fits this version.' : 'Run `lockstep migrate`.',
+      fits ? 'The schema fits this version.' : asRun('Run `lockstep migrate`.'),
     ].join('\n'),
   )
   return fits ? 0 : 1

@@ -2,6 +2,7 @@
 
 import { deleteQueue } from '../../operations/delete-queue.ts'
 import { showQueue } from '../../operations/show-queue.ts'
+import { shellWord } from '../as-run.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { demandYes } from '../demand-yes.ts'
@@ -26,7 +27,7 @@ export const queueDelete: Command = {
       await demandYes(
         call,
         `Delete ${name} with ${total} messages and ${deadLetter} dead letters?`,
-        `lockstep queue delete ${name} --yes`,
+        `lockstep queue delete ${shellWord(name)} --yes`,
       )
       const { existed } = await deleteQueue(database, name)
       call.output.result({ queue: name, deleted: existed, messages: total, deadLetters: deadLetter }, () =>

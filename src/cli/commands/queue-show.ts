@@ -2,6 +2,7 @@
 
 import { showQueue } from '../../operations/show-queue.ts'
 import { LIMITS } from '../../protocol/limits.ts'
+import { asRun, shellWord } from '../as-run.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { noSuchQueue } from '../no-such-queue.ts'
@@ -54,7 +55,9 @@ export const queueShow: Command = {
             ]),
             'It has no partition yet.',
           ),
-          ...(detail.nextAfter === null ? [] : [`more: lockstep queue show ${name} --after ${detail.nextAfter}`]),
+          ...(detail.nextAfter === null
+            ? []
+            : [asRun(`more: lockstep queue show ${shellWord(name)} --after ${shellWord(detail.nextAfter)}`)]),
         ].join('\n'),
       )
       return 0
