@@ -101,6 +101,9 @@ export const LIMITS = {
   mapItems: 10_000,
   runWaitMs: 60_000,
 
+  traceNames: 100,
+  traceBytes: 262_144,
+
   streamStateOps: 10_000,
   streamStateKeyBytes: 1_024,
   streamStateValueBytes: 1_048_576,

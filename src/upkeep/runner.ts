@@ -18,6 +18,7 @@ import { removeLanes } from './remove-lanes.ts'
 import { removeQueues } from './remove-queues.ts'
 import { removeSlots } from './remove-slots.ts'
 import { removeStreamState } from './remove-stream-state.ts'
+import { removeTraces } from './remove-traces.ts'
 
 /** One step of a job, for metrics and the log. */
 export interface UpkeepReport {
@@ -113,6 +114,7 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     removeLanes(),
     removeSlots(),
     removeStreamState(),
+    removeTraces(),
     cutLogs(),
     removeCut(),
     expireDeadLetters(),

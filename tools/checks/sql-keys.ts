@@ -26,6 +26,8 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   run_limit: 'want',
   schedule: null,
   schedule_slot: 'schedule',
+  trace: 'partition_id',
+  trace_name: 'name',
   stream_query: null,
   ephemeral_queue: null,
   stream_state: 'query_id',

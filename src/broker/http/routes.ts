@@ -20,6 +20,7 @@ import { runRoutes } from './runs.ts'
 import { streamRoutes } from './streams.ts'
 import { taskRoutes } from './tasks.ts'
 import { timerRoutes } from './timers.ts'
+import { traceRoutes } from './traces.ts'
 import { transactionRoutes } from './transaction.ts'
 
 export const ROUTES: readonly Route[] = [
@@ -38,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   ...deadLetterRoutes,
   ...deadLetterMoveRoutes,
   ...messageRoutes,
+  ...traceRoutes,
   ...consumerGroupRoutes,
   ...groupReadRoutes,
   ...runRoutes,
