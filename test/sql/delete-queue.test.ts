@@ -10,6 +10,8 @@ import { listQueues } from '../../src/operations/list-queues.ts'
 import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
 import { stage } from '../../src/operations/stage.ts'
+import type { Param } from '../../src/db/executor.ts'
+import { LIMITS } from '../../src/protocol/limits.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import { openSessions } from '../../src/testing/sessions.ts'
 import { drain } from '../kit/drain.ts'
@@ -70,6 +72,34 @@ test('what was staged and committed before goes with the queue; what commits aft
     seen.map(({ transactionId, offset }) => [transactionId, offset]),
     [['late', 0]],
   )
+})
+
+test('much that is staged is moved out of the way by visits, so that the deletion itself is short', async (t) => {
+  const own = await createTestDatabase(t)
+  const { database } = own
+  const rows = LIMITS.placedPerVisit * 3 + 7
+  await database.rows(
+    `insert into lockstep.staged (queue_name, partition_name, seq, id, transaction_id, payload)
+     select 'q', 'p' || n % 5, nextval('lockstep.staged_seq'), gen_random_uuid(), 'm' || n, '1' from generate_series(1, $1::int) n`,
+    [String(rows)],
+  )
+  const calls: string[] = []
+  const counted = {
+    rows: async (statement: string, params: readonly Param[]) => {
+      calls.push(statement)
+      if (statement.includes('delete_queue')) {
+        const [left] = await database.reader.rows('select count(*) from lockstep.staged', [])
+        assert.ok(Number(left?.[0]) < LIMITS.placedPerVisit)
+      }
+      return database.rows(statement, params)
+    },
+  }
+  assert.deepEqual(await deleteQueue(counted, 'q'), { existed: true })
+  assert.equal(calls.length, 5)
+  assert.deepEqual(await database.rows('select 1 from lockstep.staged', []), [])
+  assert.deepEqual(await drain(own, 'q', 'g'), [])
+  assert.deepEqual(await deleteQueue(database, 'never'), { existed: false })
+  assert.deepEqual(await database.rows(`select 1 from lockstep.queue where name = 'never'`, []), [])
 })
 
 test('a push waiting for a partition of the queue that is deleted goes to the new queue of that name', async (t) => {

@@ -4,7 +4,8 @@
 -- raises: LS425 isolation_not_supported
 -- idempotent how: answers false when no queue has the name
 -- index used: queue_live_name, staged_queue
--- A push that holds a partition of it sees the deletion in a later statement and goes to a new queue of the name.
+-- In one statement goes what is staged when it is called: whoever may have much of that first calls place_queue until it answers
+-- less than 1000. A push that holds a partition of it sees the deletion in a later statement and goes to a new queue of the name.
 create or replace function lockstep.delete_queue(p_queue text) returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
