@@ -81,6 +81,8 @@ export const KV_FIELDS = {
   },
 } as const
 
+export const KV_REQUEST_ID = { requestId: because('kv_bad_request_id', optional(requestIdText, null)) } as const
+
 const SHAPE = inEither(KV_SHAPE, inObject({ operations: KV_SHAPE }))
 
 export function decodeKv(body: RequestBody): KvRequest {
@@ -96,11 +98,7 @@ export function decodeKv(body: RequestBody): KvRequest {
   }
   const operations = Object.hasOwn(request, 'operations') ? request['operations'] : undefined
   if (!Array.isArray(operations)) throw kvFault('kv_bad_body', 'operations must be an array')
-  const { requestId } = readFields(
-    { requestId: because('kv_bad_request_id', optional(requestIdText, null)) },
-    request,
-    root(),
-  )
+  const { requestId } = readFields(KV_REQUEST_ID, request, root())
   const place: Place = { parent: root(), step: 'operations' }
   return { requestId, operations: kvOperations(operations, pieces, KV_ROUTE, place) }
 }

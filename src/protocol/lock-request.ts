@@ -52,7 +52,7 @@ export const LOCK_FIELDS = {
   get: { name: NAME },
 } as const
 
-const REQUEST = { requestId: because('locks_bad_request_id', optional(requestIdText, null)) } as const
+export const LOCK_REQUEST_ID = { requestId: because('locks_bad_request_id', optional(requestIdText, null)) } as const
 const SHAPE = inEither(inArray({}), inObject({}))
 
 export function decodeLocks(body: RequestBody): LockRequest {
@@ -66,7 +66,7 @@ export function decodeLocks(body: RequestBody): LockRequest {
   }
   const operations = Object.hasOwn(request, 'operations') ? request['operations'] : undefined
   if (!Array.isArray(operations)) throw lockFault('locks_bad_body', 'operations must be an array')
-  const { requestId } = readFields(REQUEST, request, root())
+  const { requestId } = readFields(LOCK_REQUEST_ID, request, root())
   return { requestId, operations: lockOperations(operations, { parent: root(), step: 'operations' }) }
 }
 

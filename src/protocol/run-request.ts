@@ -101,7 +101,7 @@ export const CLAIM_BODY = {
   waitMs: optional(integer(0, LIMITS.runWaitMs), 0),
 } as const
 
-const TASK = { runId: uuidText, ordinal: integer(0, 2_147_483_647), leaseId: leaseIdText } as const
+export const TASK = { runId: uuidText, ordinal: integer(0, 2_147_483_647), leaseId: leaseIdText } as const
 export const HEARTBEAT_BODY = { leaseMs: optional(integer(100, LIMITS.leaseSeconds * 1_000), 30_000) } as const
 
 export interface TasksRequest<T> {

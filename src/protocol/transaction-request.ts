@@ -37,7 +37,7 @@ export const TRANSACTION_BODY = {
 } as const
 
 const OPERATION = { type: oneOf('push', 'ack') } as const
-const ACK_GROUP = { consumerGroup: optional(groupName, QUEUE_MODE) } as const
+export const ACK_GROUP = { consumerGroup: optional(groupName, QUEUE_MODE) } as const
 
 const ITEM = { payload: CUT, data: CUT }
 const SHAPE = inObject({

@@ -1,5 +1,6 @@
 // docs/reference/http.md: every route the broker serves, from the table that serves it.
 import { ROUTES } from '../../src/broker/http/routes.ts'
+import type { BodyPart } from '../../src/broker/http/body-parts.ts'
 import type { Route } from '../../src/broker/http/route.ts'
 import type { Fields } from '../../src/protocol/check.ts'
 import { code, page, table } from './page.ts'
@@ -22,13 +23,19 @@ function section(route: Route): string {
   const parts = [`## ${route.method} ${route.path}`, route.about]
   if (route.query !== undefined) parts.push('Query:', fieldTable(route.query))
   if (typeof route.body === 'string') parts.push(`Body: ${route.body}`)
-  else if (route.body !== undefined) parts.push('Body:', fieldTable(route.body))
+  else if (isParts(route.body)) {
+    for (const { at, fields } of route.body) parts.push(at === '' ? 'Body:' : `${code(at)}:`, fieldTable(fields))
+  } else if (route.body !== undefined) parts.push('Body:', fieldTable(route.body))
   parts.push(
     ...Object.entries(route.answers).map(([status, text]) =>
       /^[[{]/.test(text) ? `${status}:\n\n\`\`\`\n${text}\n\`\`\`` : `${status}: ${text}`,
     ),
   )
   return parts.join('\n\n')
+}
+
+function isParts(body: Route['body']): body is readonly BodyPart[] {
+  return Array.isArray(body)
 }
 
 function fieldTable(fields: Fields): string {

@@ -24,13 +24,23 @@ export function sqlPage(tree: Tree): Page {
 
 function section(verb: string, text: string): string {
   const signatures = [...text.matchAll(HEAD)].map((match) => (match[1] ?? '').trim())
-  const fields = cutSql(text).header.flatMap((line) => {
-    const [, name, value] = /^(locks in order|raises|idempotent how|index used): (.*)$/.exec(line) ?? []
-    return name === undefined || value === undefined ? [] : [`- ${name}: ${value}`]
-  })
-  const purpose =
-    cutSql(text)
-      .header.find((line) => line.startsWith('purpose: '))
-      ?.slice('purpose: '.length) ?? ''
+  const said = entries(cutSql(text).header)
+  const purpose = said.get('purpose') ?? ''
+  const fields = [...said].flatMap(([name, value]) => (name === 'purpose' ? [] : [`- ${name}: ${value}`]))
   return `### ${verb}\n\n${purpose}\n\n\`\`\`sql\n${signatures.join('\n\n')}\n\`\`\`\n\n${fields.join('\n')}`
+}
+
+/** What a header says under each of its names; a line that is indented goes on with the one above it. */
+function entries(header: readonly string[]): ReadonlyMap<string, string> {
+  const said = new Map<string, string>()
+  let last: string | null = null
+  for (const line of header) {
+    const [, name, value] = /^(purpose|locks in order|raises|idempotent how|index used): (.*)$/.exec(line) ?? []
+    if (name !== undefined && value !== undefined) {
+      said.set(name, value)
+      last = name
+    } else if (last !== null && /^\s/.test(line)) said.set(last, `${said.get(last) ?? ''} ${line.trim()}`)
+    else last = null
+  }
+  return said
 }

@@ -5,6 +5,7 @@ import type { AckRequest } from '../../protocol/ack-request.ts'
 import { encodeAck } from '../../protocol/answers.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import type { AckItem } from '../../protocol/message.ts'
+import { listed } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { once, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
@@ -69,7 +70,10 @@ export const ackRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Settles up to ${LIMITS.ackItems} messages of one group; \`acknowledgments\` holds the items.`,
-    body: { ...ACK_BODY, ...ACK_ITEM },
+    body: [
+      { at: '', fields: { acknowledgments: listed(false, LIMITS.ackItems), ...ACK_BODY } },
+      { at: 'acknowledgments[]', fields: ACK_ITEM },
+    ],
     answers,
     handle: many,
   },

@@ -2,12 +2,14 @@
 import { kv } from '../../operations/kv.ts'
 import { encodeKv, kvResult } from '../../protocol/answers.ts'
 import { CUT, inObject } from '../../protocol/json-slices.ts'
-import { decodeKv, KV_FIELDS, kvFault, KV_ROUTE, kvOperations } from '../../protocol/kv-request.ts'
+import { decodeKv, KV_REQUEST_ID, kvFault, KV_ROUTE, kvOperations } from '../../protocol/kv-request.ts'
 import type { KvAnswer, KvOperation, KvResult } from '../../protocol/kv.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { root } from '../../protocol/check.ts'
 import type { Piece } from '../../protocol/json-slices.ts'
+import { CARRIED, listed } from './body-parts.ts'
+import { KV_PARTS, kvPathFields } from './kv-parts.ts'
 import { bodyText } from './read-body.ts'
 import { once, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
@@ -75,7 +77,7 @@ export const kvRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Up to ${LIMITS.kvOperations} operations on versioned state, judged at one instant and committed as one. The body is an array, or {"operations": […]}.`,
-    body: '{"operations":[{"op":"get|getMany|getPrefix|put|putIfAbsent|delete|incr|check","ns":"…","key":"…"}],"requestId":"…"}',
+    body: [{ at: '', fields: { operations: listed(false, LIMITS.kvOperations), ...KV_REQUEST_ID } }, ...KV_PARTS],
     answers: {
       200: '{"results":[{"index":0,"op":"put","applied":true,"key":"…","value":…,"version":1}]} or {"ok":false,"reason":"kv_precondition","failedIndex":0,"kvReason":"version","version":2,"value":…}',
       400: '{"error":"kv_bad_request","reason":"kv_…","detail":"…"}',
@@ -101,7 +103,7 @@ export const kvRoutes: readonly Route[] = [
     rank: 'C',
     changes: true,
     about: 'Writes one key.',
-    body: KV_FIELDS.put,
+    body: { ...kvPathFields('put'), value: CARRIED },
     answers: { 200: '{"op":"put","applied":true,"key":"…","value":…,"version":1}' },
     handle: write,
   },
@@ -112,7 +114,7 @@ export const kvRoutes: readonly Route[] = [
     rank: 'C',
     changes: true,
     about: 'Deletes one key.',
-    body: '{"expect": 1}',
+    body: kvPathFields('delete'),
     answers: { 200: '{"op":"delete","applied":true,"key":"…","value":null,"version":2}' },
     handle: remove,
   },

@@ -2,7 +2,8 @@
 import { locks } from '../../operations/locks.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { encodeLocks } from '../../protocol/lock-answers.ts'
-import { decodeLocks } from '../../protocol/lock-request.ts'
+import { decodeLocks, LOCK_FIELDS, LOCK_REQUEST_ID } from '../../protocol/lock-request.ts'
+import { listed, operationParts } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { once, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
@@ -27,7 +28,10 @@ export const lockRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Up to ${LIMITS.lockOperations} operations on different locks, each judged alone. A limit above 1 makes a semaphore. The token rises with every holder and every renewal; \`guard\` is a key/value check for a transaction, which then commits only while the permit is held. A permit is the key/value row \`name#slot\` of namespace queen-locks.`,
-    body: '{"operations":[{"op":"acquire","name":"…","ttlSeconds":30,"owner":"…","limit":1},{"op":"renew","name":"…","token":17,"ttlSeconds":30,"slot":0,"owner":"…"},{"op":"release","name":"…","token":18,"slot":0},{"op":"get","name":"…"}],"requestId":"…"}',
+    body: [
+      { at: '', fields: { operations: listed(false, LIMITS.lockOperations), ...LOCK_REQUEST_ID } },
+      ...operationParts('operations[]', LOCK_FIELDS),
+    ],
     answers: {
       200: '{"results":[{"index":0,"op":"acquire","name":"…","acquired":true,"slot":0,"token":17,"owner":"…","guard":{"op":"check","ns":"queen-locks","key":"…#0","expect":17,"required":true}}]} or {"acquired":false,"reason":"held|contended","holders":[{"slot":0,"owner":"…"}]}, {"renewed":false,"reason":"lost",…}, {"released":true,"slot":0}, {"held":true,"holders":[…]}',
       400: '{"error":"locks_bad_request","reason":"locks_…","detail":"…"}',

@@ -4,6 +4,7 @@ import { encodePush } from '../../protocol/answers.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { decodePush, PUSH_BODY, PUSH_ITEM } from '../../protocol/push-request.ts'
 import type { PushRequest } from '../../protocol/push-request.ts'
+import { CARRIED, listed } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { once, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
@@ -35,7 +36,10 @@ export const pushRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Stores up to ${LIMITS.pushItems} messages. Items are judged one by one; the answer has one entry per item, in order.`,
-    body: { ...PUSH_BODY, ...PUSH_ITEM },
+    body: [
+      { at: '', fields: { items: listed(false, LIMITS.pushItems), ...PUSH_BODY } },
+      { at: 'items[]', fields: { ...PUSH_ITEM, payload: CARRIED } },
+    ],
     answers: {
       201: '[{"index":0,"message_id":"…","transaction_id":"…","queueName":"…","status":"queued|duplicate|error","offset":0}]',
       400: 'A field is missing or wrong, or no payload of the request can be carried.',

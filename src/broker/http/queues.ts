@@ -7,6 +7,7 @@ import { optional, readFields, root } from '../../protocol/check.ts'
 import { CONFIGURE_BODY, decodeConfigure } from '../../protocol/configure-request.ts'
 import { namespaceName, queueName } from '../../protocol/names.ts'
 import type { QueueSummary } from '../../protocol/queue-info.ts'
+import { OPTION_FIELDS } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { reading, writing } from './read-call.ts'
 import { readQuery } from './read-query.ts'
@@ -82,7 +83,13 @@ export const queueRoutes: readonly Route[] = [
     changes: true,
     about:
       'Makes a queue or changes its options: what is left out stays, null is the default again, `"mode":"replace"` resets the rest. The answer is the complete effective set.',
-    body: CONFIGURE_BODY,
+    body: [
+      {
+        at: '',
+        fields: { ...CONFIGURE_BODY, namespace: optional(namespaceName, null), task: optional(namespaceName, null) },
+      },
+      { at: 'options', fields: OPTION_FIELDS },
+    ],
     answers: {
       200: '{"configured":true,"queueId":"…","partitionId":null,"queue":"…","namespace":"…","task":"…","storage":"segments","options":{…}}',
       400: 'The queue or an option is missing, of the wrong type or out of range; nothing was written.',

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Fields } from '../../protocol/check.ts'
 import type { BrokerParts } from '../parts.ts'
+import type { BodyPart } from './body-parts.ts'
 
 export type Access = 'public' | 'read-only' | 'read-write' | 'write-only' | 'admin'
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -43,8 +44,8 @@ export interface Route {
   readonly changes: boolean
   readonly about: string
   readonly query?: Fields
-  /** Fields of the body, or what it looks like in words. */
-  readonly body?: Fields | string
+  /** Fields of the body, of its parts, or what it looks like in words. */
+  readonly body?: Fields | readonly BodyPart[] | string
   /** Example or description per status. */
   readonly answers: Readonly<Record<number, string>>
   /** The answer; null when the client has gone. */

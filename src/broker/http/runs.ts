@@ -5,10 +5,18 @@ import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { boolean, integerText, optional, readFields, root } from '../../protocol/check.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
-import { CANCEL_BODY, decodeSignal, decodeSubmit, RUN_FIELDS, SIGNAL_BODY } from '../../protocol/run-request.ts'
+import {
+  CANCEL_BODY,
+  decodeSignal,
+  decodeSubmit,
+  RUN_FIELDS,
+  RUNS_BODY,
+  SIGNAL_BODY,
+} from '../../protocol/run-request.ts'
 import type { ShownRun } from '../../protocol/run.ts'
 import { isUuid } from '../../protocol/uuid.ts'
 import { submit as submitRuns } from '../../operations/submit.ts'
+import { CARRIED_OPTIONAL } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { readQuery } from './read-query.ts'
 import { once, requestIdOf } from './request-once.ts'
@@ -122,7 +130,7 @@ export const runRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Submits a run of a registered workflow or action, or up to ${LIMITS.runsPerCall} of them as {"runs":[…]}, in one commit. With "kind":"action" the action need not be registered.`,
-    body: RUN_FIELDS,
+    body: [{ at: '', fields: { ...RUN_FIELDS, input: CARRIED_OPTIONAL, ...RUNS_BODY } }],
     answers: { 201: '{"runId":"…","created":true,"conflict":false}', 404: 'Nobody has registered the workflow.' },
     handle: submit,
   },

@@ -14,8 +14,10 @@ import {
   decodeTaskEnds,
   decodeTaskFailures,
   HEARTBEAT_BODY,
+  TASK,
   TASK_ERROR,
 } from '../../protocol/run-request.ts'
+import { CARRIED_OPTIONAL } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { writing } from './read-call.ts'
 import { json } from './route.ts'
@@ -125,21 +127,21 @@ export const taskRoutes: readonly Route[] = [
   verb(
     'heartbeat',
     'Keeps claimed nodes: one, or {"tasks":[…]}.',
-    { ...HEARTBEAT_BODY },
+    [{ at: '', fields: { ...TASK, ...HEARTBEAT_BODY } }],
     '{"results":[{"held":true}]}',
     beat,
   ),
   verb(
     'complete',
     'Ends claimed nodes with their outputs: one, or {"tasks":[…]}.',
-    `{${LEASE},"output":…}`,
+    [{ at: '', fields: { ...TASK, output: CARRIED_OPTIONAL } }],
     '{"results":[{"success":true}]}',
     complete,
   ),
   verb(
     'fail',
     'Reports failures of claimed nodes: one, or {"tasks":[…]}.',
-    TASK_ERROR,
+    [{ at: '', fields: { ...TASK, ...TASK_ERROR } }],
     '{"results":[{"success":true,"retry":true}]}',
     fail,
   ),

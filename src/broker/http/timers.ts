@@ -6,12 +6,14 @@ import { integerText, optional, readFields, root, text } from '../../protocol/ch
 import { LIMITS } from '../../protocol/limits.ts'
 import { partitionName, timerKey, transactionIdText } from '../../protocol/names.ts'
 import { encodeTimer, encodeTimerPage, encodeTimers, timerResult } from '../../protocol/timer-answers.ts'
-import { decodeTimers, TIMER_FIELDS } from '../../protocol/timer-request.ts'
+import { decodeTimers, TIMER_FIELDS, TIMER_REQUEST_ID } from '../../protocol/timer-request.ts'
 import type { TimerOperation } from '../../protocol/timer.ts'
+import { listed } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { once, requestIdOf } from './request-once.ts'
+import { TIMER_PARTS } from './timer-parts.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -66,7 +68,10 @@ export const timerRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Schedules and cancels up to ${LIMITS.timerOperations} timers, each judged alone. A timer is named by queue and key; one that is pending is replaced. Its message is pushed once, not before deliverAt, with the ids told here. The body is {"operations": […]} or an array.`,
-    body: '{"operations":[{"op":"schedule|reschedule","queue":"…","timerKey":"…","delayMs":60000,"data":…,"payload":"base64 of JSON text, instead of data","partition":"Default","txn":"…"},{"op":"cancel","queue":"…","timerKey":"…"}],"requestId":"…"}',
+    body: [
+      { at: '', fields: { operations: listed(false, LIMITS.timerOperations), ...TIMER_REQUEST_ID } },
+      ...TIMER_PARTS,
+    ],
     answers: {
       200: '{"results":[{"index":0,"op":"schedule","ok":true,"status":"scheduled|rescheduled|cancelled|absent","queue":"…","timerKey":"…","txn":"…","messageId":"…","deliverAt":"…"}]}',
       400: '{"error":"timers_bad_request","reason":"timers_…","detail":"…"}',

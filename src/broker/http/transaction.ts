@@ -1,16 +1,22 @@
 // POST /transaction: acks, pushes, kv and timers in one commit. A rollback is an answer with 200; a fault of the request's shape
 // comes in the same envelope with 400.
 import { createHash } from 'node:crypto'
+import { ACK_ITEM } from '../../protocol/ack-request.ts'
 import { encodeTransaction } from '../../protocol/answers.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { mintId } from '../../protocol/mint-id.ts'
-import { decodeTransaction, TRANSACTION_BODY } from '../../protocol/transaction-request.ts'
+import { PUSH_ITEM } from '../../protocol/push-request.ts'
+import { RUN_FIELDS } from '../../protocol/run-request.ts'
+import { ACK_GROUP, decodeTransaction, TRANSACTION_BODY } from '../../protocol/transaction-request.ts'
 import type { StepOperation, TransactionResult } from '../../protocol/transaction.ts'
+import { CARRIED_OPTIONAL, listed } from './body-parts.ts'
+import { KV_PARTS } from './kv-parts.ts'
 import { bodyText } from './read-body.ts'
 import { bodyHash, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
+import { TIMER_PARTS } from './timer-parts.ts'
 import { transactionAlone } from './transaction-alone.ts'
 
 async function commit(call: Call): Promise<Answer> {
@@ -67,7 +73,28 @@ export const transactionRoutes: readonly Route[] = [
     rank: 'A',
     changes: true,
     about: `Acks, pushes (\`operations\`, up to ${LIMITS.transactionOperations}) key/value operations (\`kv\`, up to ${LIMITS.transactionKvOperations}) and timers (\`timers\`, up to ${LIMITS.timerOperations}) in one commit. Judged in the order request id, kv, acks, pushes; the first loser names the reason.`,
-    body: TRANSACTION_BODY,
+    body: [
+      {
+        at: '',
+        fields: {
+          operations: listed(true, LIMITS.transactionOperations),
+          kv: listed(true, LIMITS.transactionKvOperations),
+          timers: listed(true, LIMITS.timerOperations),
+          runs: listed(true, LIMITS.runsPerCall),
+          ...TRANSACTION_BODY,
+        },
+      },
+      {
+        at: 'operations[] with "type":"push", itself or its items[]',
+        fields: { ...PUSH_ITEM, payload: CARRIED_OPTIONAL },
+      },
+      { at: 'operations[] with "type":"ack"', fields: { ...ACK_ITEM, ...ACK_GROUP } },
+      ...KV_PARTS.map((part) => ({ ...part, at: part.at.replace('operations', 'kv') })).filter(
+        ({ at }) => !at.includes('getPrefix'),
+      ),
+      ...TIMER_PARTS.map((part) => ({ ...part, at: part.at.replace('operations', 'timers') })),
+      { at: 'runs[]', fields: { ...RUN_FIELDS, input: CARRIED_OPTIONAL } },
+    ],
     answers: {
       200: '{"transactionId":"…","success":true,"results":[…]} or {"transactionId":"…","success":false,"reason":"kv_precondition|duplicate|rejected_ack|queue_full","error":"…","results":[]}',
       400: '{"transactionId":"…","success":false,"reason":"bad_request|not_available|kv_…|timers_…","error":"…","results":[]}',
