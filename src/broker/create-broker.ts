@@ -16,6 +16,7 @@ import { Upkeep } from '../upkeep/runner.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { AuthOptions } from './auth/auth-options.ts'
+import { ActivityReporter } from './activity-reporter.ts'
 import { declaredOptions } from './ephemeral/declared-options.ts'
 import { createEphemeral } from './ephemeral/create-ephemeral.ts'
 import { demandLoopback, hostRule, isLoopback } from './config.ts'
@@ -78,6 +79,7 @@ interface Running {
   readonly database: Database
   readonly hints: Hints
   readonly upkeep: Upkeep
+  readonly reporter: ActivityReporter
 }
 
 export function createBroker(options: BrokerOptions): Broker {
@@ -115,6 +117,7 @@ export function createBroker(options: BrokerOptions): Broker {
     }
     started.hints.listen(started.parts.traffic.parking, started.parts.runs)
     if (options.upkeep ?? true) started.upkeep.start()
+    started.reporter.start()
     running = started
     logger.info('listening', { address: started.serving.address(host), tokens: auth !== null })
   }
@@ -183,7 +186,10 @@ export function createBroker(options: BrokerOptions): Broker {
     }
     const desk = createRequestDesk(parts, ROUTES, bodies)
     const serving = createServing(desk, options.tls ?? null, logger)
-    return { serving, desk, parts, database, hints, upkeep }
+    const reporter = new ActivityReporter(database, traffic.activity, (error) =>
+      logger.error('a report of activity failed', { message: messageOf(error) }),
+    )
+    return { serving, desk, parts, database, hints, upkeep, reporter }
   }
 
   async function close(): Promise<void> {
@@ -191,7 +197,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const closing = running
     running = null
     if (!closing) return
-    const { serving, desk, parts, database, hints, upkeep } = closing
+    const { serving, desk, parts, database, hints, upkeep, reporter } = closing
     // It listens until the end: who comes now is told that this one is going, and is not cut off.
     parts.health.drain()
     desk.drain()
@@ -202,7 +208,7 @@ export function createBroker(options: BrokerOptions): Broker {
     await serving.close()
     // What was on its way to a cut connection is handed back before the pool goes.
     await within(parts.traffic.drain(), LIMITS.statementTimeoutMs)
-    await Promise.all([hints.stop(), upkeep.stop()])
+    await Promise.all([hints.stop(), upkeep.stop(), reporter.stop()])
     await database.close()
     logger.info('stopped', { clean })
   }

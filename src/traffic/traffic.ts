@@ -14,6 +14,8 @@ import { LIMITS } from '../protocol/limits.ts'
 import type { AckItem, AckResult, Delivery, PushItem, PushResult } from '../protocol/message.ts'
 import type { PopWish } from '../protocol/pop-request.ts'
 import type { TransactionRequest, TransactionResult } from '../protocol/transaction.ts'
+import { createActivity } from './activity.ts'
+import type { Activity } from './activity.ts'
 import { createAdmission, RANK } from './admission.ts'
 import type { Admission } from './admission.ts'
 import { createFloors } from './floors.ts'
@@ -64,6 +66,7 @@ export interface Traffic extends Omit<StateTraffic, 'idle' | 'joiners'> {
   transaction(step: TransactionRequest): Promise<TransactionResult>
   /** Takes no more pops, answers parked ones empty, resolves when what is in flight has ended. Idempotent. */
   drain(): Promise<void>
+  readonly activity: Activity
   readonly parking: Parking
   readonly admission: Admission
   readonly floors: Floors
@@ -86,6 +89,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const admission = createAdmission(options.connections, LIMITS.waitingCalls)
   const floors = createFloors()
   const names = createQueueNames()
+  const activity = createActivity()
   let handingBack = 0
   let handedBack: (() => void) | null = null
 
@@ -107,6 +111,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
     for (const messages of outcome.answers) {
       const first = messages[0]
       if (first) names.learn(first.partitionId, wish.queue)
+      activity.add(wish.queue, 'delivered', messages.length)
     }
     return outcome
   }
@@ -161,6 +166,9 @@ export function createTraffic(options: TrafficOptions): Traffic {
         return results.slice(at - list.length, at)
       })
       pushed(items)
+      for (const [index, { queue }] of items.entries()) {
+        if (results[index]?.status === 'queued') activity.add(queue, 'pushed', 1)
+      }
       return answers
     },
   })
@@ -176,7 +184,9 @@ export function createTraffic(options: TrafficOptions): Traffic {
       const answers = await admission.enter(RANK.ack, () => ack(database, lists))
       for (const [call, items] of lists.entries()) {
         for (const [index, item] of items.entries()) {
-          if (answers[call]?.[index]?.leaseReleased === true) freed(item)
+          const answer = answers[call]?.[index]
+          if (answer?.leaseReleased === true) freed(item)
+          if (answer?.success === true) settled(item)
         }
       }
       return answers
@@ -187,6 +197,11 @@ export function createTraffic(options: TrafficOptions): Traffic {
   function freed(item: AckItem): void {
     const queue = names.of(item.partitionId)
     if (queue !== null) parking.ring(queue, null, item.group)
+  }
+
+  function settled(item: AckItem): void {
+    const queue = names.of(item.partitionId)
+    if (queue !== null) activity.add(queue, item.status === 'completed' ? 'acked' : 'failed', 1)
   }
 
   const steps = createJoiner<TransactionRequest, TransactionResult>({
@@ -210,8 +225,13 @@ export function createTraffic(options: TrafficOptions): Traffic {
   function stepCommitted(step: TransactionRequest): void {
     const items: PushItem[] = []
     for (const operation of step.operations) {
-      if (operation.type === 'push') items.push(operation.item)
-      else freed(operation.item)
+      if (operation.type === 'push') {
+        items.push(operation.item)
+        activity.add(operation.item.queue, 'pushed', 1)
+      } else {
+        freed(operation.item)
+        settled(operation.item)
+      }
     }
     pushed(items)
   }
@@ -274,6 +294,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
       if (handingBack > 0) await new Promise<void>((resolve) => (handedBack = resolve))
     },
 
+    activity,
     parking,
     admission,
     floors,

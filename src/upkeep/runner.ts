@@ -14,6 +14,7 @@ import { fireTimers } from './fire-timers.ts'
 import type { Job } from './job.ts'
 import { placeStaged } from './place-staged.ts'
 import { removeCut } from './remove-cut.ts'
+import { removeActivity } from './remove-activity.ts'
 import { removeLanes } from './remove-lanes.ts'
 import { removeQueues } from './remove-queues.ts'
 import { removeSlots } from './remove-slots.ts'
@@ -114,6 +115,7 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     removeLanes(),
     removeSlots(),
     removeStreamState(),
+    removeActivity(),
     removeTraces(),
     cutLogs(),
     removeCut(),

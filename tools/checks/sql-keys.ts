@@ -28,6 +28,7 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   schedule_slot: 'schedule',
   trace: 'partition_id',
   trace_name: 'name',
+  activity: 'queue',
   stream_query: null,
   ephemeral_queue: null,
   stream_state: 'query_id',

@@ -26,6 +26,7 @@ export const FOR_UPDATE_ALLOWED: Readonly<Record<string, string>> = {
 /** Where a locking statement may span runs, and why. */
 export const MANY_ALLOWED: Readonly<Record<string, string>> = {
   'sql/functions/trace/remove_traces.sql': 'old traces of any message; SKIP LOCKED, so it waits for nobody',
+  'sql/functions/activity/remove_activity.sql': 'old counts of any queue; SKIP LOCKED, so it waits for nobody',
   'sql/functions/schedule/remove_slots.sql': 'old slots of any schedule; SKIP LOCKED, so it waits for nobody',
   'sql/functions/run/_claim_ready.sql':
     'a claim takes what is due, whosever run it is; SKIP LOCKED, so it waits for nobody',

@@ -1,4 +1,5 @@
 // The one table of routes. What is served, its reference page and its metrics are made from these rows.
+import { analyticsRoutes } from './analytics.ts'
 import { ackRoutes } from './ack.ts'
 import { consumerGroupRoutes } from './consumer-groups.ts'
 import { deadLetterMoveRoutes } from './dead-letter-moves.ts'
@@ -11,12 +12,14 @@ import { kvRoutes } from './kv.ts'
 import { leaseRoutes } from './lease.ts'
 import { lockRoutes } from './locks.ts'
 import { messageRoutes } from './messages.ts'
+import { overviewRoutes } from './overview.ts'
 import { popRoutes } from './pop.ts'
 import { pushRoutes } from './push.ts'
 import { queueReadRoutes } from './queue-reads.ts'
 import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
 import { runRoutes } from './runs.ts'
+import { statusRoutes } from './status.ts'
 import { streamRoutes } from './streams.ts'
 import { taskRoutes } from './tasks.ts'
 import { timerRoutes } from './timers.ts'
@@ -41,6 +44,9 @@ export const ROUTES: readonly Route[] = [
   ...messageRoutes,
   ...traceRoutes,
   ...consumerGroupRoutes,
+  ...overviewRoutes,
+  ...statusRoutes,
+  ...analyticsRoutes,
   ...groupReadRoutes,
   ...runRoutes,
   ...taskRoutes,
