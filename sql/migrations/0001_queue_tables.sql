@@ -130,11 +130,11 @@ create table lockstep.staged (
   payload text not null,
   trace_id text,
   producer_sub text,
-  primary key (queue_name, partition_name, seq),
-  constraint staged_once unique (queue_name, dedup_key)
+  primary key (queue_name, partition_name, seq)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
   vacuum_truncate = off);
 create index staged_queue on lockstep.staged (queue_name, seq);
+create unique index staged_once on lockstep.staged (queue_name, dedup_key) where dedup_key is not null;
 -- cache 1: a cached sequence would break the order of two transactions.
 create sequence lockstep.staged_seq cache 1;
 

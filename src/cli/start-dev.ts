@@ -1,6 +1,7 @@
 // The whole system on one machine: an embedded PostgreSQL, its schema and a broker, for `lockstep dev` and `npm start`. Only a
 // port that nobody asked for is replaced when it is taken.
 
+import { boundYoungSpace } from '../broker/bound-young-space.ts'
 import { type Broker, createBroker } from '../broker/index.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { openDatabase } from '../db/pool.ts'
@@ -100,6 +101,7 @@ async function startBroker(connectionString: string, { port, say, command }: Dev
 }
 
 async function startOn(connectionString: string, port: number): Promise<Broker> {
+  boundYoungSpace()
   const broker = createBroker({ connectionString, port })
   await broker.start()
   return broker

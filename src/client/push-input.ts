@@ -1,5 +1,5 @@
-// From what a caller pushes to what travels: one item or an array, checked against the queue's schema, every item with a
-// transaction id so that the same push arriving twice is stored once.
+// From what a caller pushes to what travels: one item or an array, checked against the queue's schema, every item that may
+// arrive twice with a transaction id, so that it is stored once.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { optional, readFields, root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
@@ -10,7 +10,7 @@ import { partitionName, traceIdText, transactionIdText } from '../protocol/names
 import { utf8Length } from '../protocol/utf8.ts'
 import { jsonText } from '../protocol/json-text.ts'
 import { checkValue, issuesText } from '../protocol/standard-schema.ts'
-import type { OutgoingItem } from './transport.ts'
+import type { OutgoingItem, StagedItem } from './transport.ts'
 
 export interface PushInput<In> {
   readonly data: In
@@ -47,13 +47,13 @@ function payloadText(data: unknown, path: string): string {
   return text
 }
 
-async function outgoing(
+async function staged(
   input: PushInput<unknown>,
   queue: string,
   partition: string | null,
   schema: StandardSchemaV1 | null,
   path: string,
-): Promise<OutgoingItem> {
+): Promise<StagedItem> {
   const given = readFields(FIELDS, input, { parent: root(), step: path })
   if (schema !== null) {
     const checked = await checkValue(schema, input.data)
@@ -68,24 +68,30 @@ async function outgoing(
   return {
     queue,
     partition: given.partition ?? partition ?? DEFAULT_PARTITION,
-    transactionId: given.transactionId ?? mintId(),
+    transactionId: given.transactionId,
     payload: payloadText(input.data, `${path}.data`),
     traceId: given.traceId,
   }
 }
 
-/** All items as they travel; the first that cannot is refused before anything is sent. */
-export async function outgoingItems(
+/** All items as they are staged in an open transaction; the first that cannot is refused before anything is sent. */
+export async function stagedItems(
   items: PushInput<unknown> | readonly PushInput<unknown>[],
   queue: string,
   partition: string | null,
   schema: StandardSchemaV1 | null,
-): Promise<readonly OutgoingItem[]> {
+): Promise<readonly StagedItem[]> {
   const list: readonly PushInput<unknown>[] = Array.isArray(items) ? items : [items]
   if (list.length > LIMITS.pushItems) {
     throw new LockstepError('bad_request', `at most ${LIMITS.pushItems} items are pushed at once; got ${list.length}`)
   }
-  return Promise.all(list.map((item, index) => outgoing(item, queue, partition, schema, `items[${index}]`)))
+  return Promise.all(list.map((item, index) => staged(item, queue, partition, schema, `items[${index}]`)))
+}
+
+/** The same for a way on which a repeat is possible: each with a transaction id. */
+export async function outgoingItems(...input: Parameters<typeof stagedItems>): Promise<readonly OutgoingItem[]> {
+  const items = await stagedItems(...input)
+  return items.map((item) => ({ ...item, transactionId: item.transactionId ?? mintId() }))
 }
 
 export function pushOutcome(result: PushResult): PushOutcome {

@@ -6,7 +6,7 @@ import { kvClient, type Kv } from './kv-client.ts'
 import type { Guardian } from './locks/held-lock.ts'
 import { partitionName } from '../protocol/names.ts'
 import { root } from '../protocol/check.ts'
-import { outgoingItems, pushOutcome, type PushInput, type PushOutcome } from './push-input.ts'
+import { pushOutcome, stagedItems, type PushInput, type PushOutcome } from './push-input.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import { timerWrites, type TimerWrites } from './timers/timers-client.ts'
 import type { JoinedTransaction } from './transport.ts'
@@ -40,7 +40,7 @@ export function transactionScope(joined: () => Promise<JoinedTransaction>, calls
     return {
       partition: (name) => staged(definition, partitionName.read(name, root(), 'partition')),
       async push(inputs) {
-        const items = await outgoingItems(inputs, definition.name, partition, definition.schema)
+        const items = await stagedItems(inputs, definition.name, partition, definition.schema)
         return (await (await joined()).push(items)).map(pushOutcome)
       },
     }

@@ -22,6 +22,9 @@ export interface OutgoingItem {
   readonly traceId: string | null
 }
 
+/** One that travels inside an open transaction, which nobody sends twice: without an id of the caller's it needs none. */
+export type StagedItem = Omit<OutgoingItem, 'transactionId'> & { readonly transactionId: string | null }
+
 export type OutgoingOperation =
   | { readonly type: 'push'; readonly item: OutgoingItem }
   | { readonly type: 'ack'; readonly item: AckItem }
@@ -82,7 +85,7 @@ export interface Configured {
 
 /** What may be said through a transaction that is open already. */
 export interface JoinedTransaction {
-  push(items: readonly OutgoingItem[]): Promise<readonly PushResult[]>
+  push(items: readonly StagedItem[]): Promise<readonly PushResult[]>
   kv(operations: readonly KvOperation[]): Promise<KvAnswer>
   timers(operations: readonly TimerOperation[]): Promise<readonly TimerResult[]>
   submit(runs: readonly OutgoingRun[]): Promise<Submitted>

@@ -36,11 +36,12 @@ export async function stage(door: Door, items: readonly PushItem[]): Promise<rea
   })
 }
 
-/** One item without a trace, as most are, needs no arrays: a user's client parses the statement anew each time. */
+/** One item without a trace, as most are, needs no arrays: a user's client parses the statement anew each time. No id of the
+ * caller's is an empty one, as a library may not know which type a null has. */
 function sent(door: Door, items: readonly PushItem[]): Promise<string | null> {
   const [item] = items
-  if (items.length === 1 && item?.transactionId && item.traceId === null && item.producerSub === null) {
-    return door.text(STAGE_ONE, [item.queue, item.partition, item.transactionId, item.payload, item.messageId])
+  if (items.length === 1 && item !== undefined && item.traceId === null && item.producerSub === null) {
+    return door.text(STAGE_ONE, [item.queue, item.partition, item.transactionId ?? '', item.payload, item.messageId])
   }
   return door.text(STAGE, pushLines(items).map(arrayLiteral))
 }

@@ -45,6 +45,34 @@ test('a lone request fires at once, the next ones gather while it is in flight',
   assert.deepEqual(joiner.counters, { calls: 2, inputs: 4, splits: 0 })
 })
 
+test('a whole call that waits goes beside those in flight, and what is less gathers on', async () => {
+  const { calls, joiner } = held({ size: 3, wholeCalls: 2, most: 4 })
+  const inputs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+  const outcomes = [joiner.join('a')]
+  await turn()
+  outcomes.push(...inputs.slice(1, 3).map((input) => joiner.join(input)))
+  await turn()
+  assert.equal(calls.length, 1)
+  outcomes.push(...inputs.slice(3).map((input) => joiner.join(input)))
+  await turn()
+  assert.deepEqual(
+    calls.map((call) => call.inputs),
+    [['a'], ['b', 'c', 'd']],
+  )
+  echo(calls[0])
+  await turn()
+  assert.deepEqual(calls[2]?.inputs, ['e', 'f', 'g'])
+  echo(calls[1])
+  await turn()
+  assert.deepEqual(calls[3]?.inputs, ['h', 'i', 'j'])
+  echo(calls[2])
+  echo(calls[3])
+  assert.deepEqual(
+    await Promise.all(outcomes),
+    inputs.map((input) => `${input}!`),
+  )
+})
+
 test('a call that failed and changed nothing is split, and only the bad request fails', async () => {
   const joiner = createJoiner<string, string>({
     calls: 1,

@@ -1,5 +1,6 @@
 // Joins concurrent requests of one verb into few calls: fire when idle, gather while busy, at most `calls` in flight that go
-// on as usual; one that lasts (it waits for a lock) makes room for another, up to `most`. Each request in a joined call
+// on as usual; one that lasts (it waits for a lock) makes room for another, and so does a call's worth of waiting requests,
+// which would gain nothing by gathering on; up to `most`. Each request in a joined call
 // succeeds or fails alone: when the call itself fails and certainly changed nothing, every request runs again by itself.
 // The line is bounded by weight. Nothing is held back by a timer.
 import { LockstepError } from '../protocol/errors.ts'
@@ -11,6 +12,8 @@ export interface JoinOptions<In, Out> {
   /** Few: what shares a call shares its fixed costs and its commit. Steps at 64 in flight cost PostgreSQL 270 µs each in
    * calls of 8 and 200 in calls of 20. */
   readonly calls: number
+  /** In flight while a whole call waits; default `calls`. */
+  readonly wholeCalls?: number
   /** In flight at most, those that last included; default `calls`. */
   readonly most?: number
   /** Inputs of one call, and their weight. */
@@ -77,7 +80,9 @@ export function createJoiner<In, Out>(options: JoinOptions<In, Out>): Joiner<In,
   }
 
   function hasRoom(): boolean {
-    return inFlight - lasting < options.calls && inFlight < (options.most ?? options.calls)
+    if (inFlight >= (options.most ?? options.calls)) return false
+    const whole = line.length >= options.size || lineWeight >= options.weight
+    return inFlight - lasting < (whole ? (options.wholeCalls ?? options.calls) : options.calls)
   }
 
   // One turn of the event loop later, so that all requests read in this turn travel together.

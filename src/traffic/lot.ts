@@ -13,7 +13,11 @@ import type { PopWish } from '../protocol/pop-request.ts'
 
 const FIRST_PAUSE_MS = 50
 const SEATS = 64
-const MESSAGES_PER_LOOK = 4_000
+/**
+ * More would spare little, and it would make one of all the workers that pop and ack in turn: PostgreSQL then works for the
+ * pops on one core and afterwards for their acks on one core. Half of them pop while the others ack.
+ */
+const MESSAGES_PER_LOOK = 400
 /** One look at a time: a second one would find the lanes of the first locked and call that empty. One that lasts makes room. */
 const LOOKS = 2
 const LASTING_MS = 100

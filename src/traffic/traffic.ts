@@ -81,6 +81,8 @@ const ACKS_PER_CALL = 2_000
 const RUNG_ONE_BY_ONE = 16
 const STAGED_LOCK_MS = 250
 const CALLS_PER_VERB = 2
+/** 256 steps in flight with two calls leave a fifth of two cores idle. */
+const WHOLE_CALLS = 4
 
 export function createTraffic(options: TrafficOptions): Traffic {
   const { database, onFault = () => {}, onCommitted = () => {}, demandRoom = () => {} } = options
@@ -206,6 +208,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
 
   const steps = createJoiner<TransactionRequest, TransactionResult>({
     calls,
+    wholeCalls: Math.max(calls, WHOLE_CALLS),
     most,
     size: LIMITS.transactionsPerCall,
     weight: BYTES_PER_CALL,

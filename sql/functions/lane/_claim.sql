@@ -94,10 +94,11 @@ begin
         v_count := 1;
       end if;
       -- Only so many bytes are held in memory at a time; the first message of a pop goes whatever its size.
-      if v_count = 1 then
-        select octet_length(m.payload) into v_bytes from message m
-         where m.queue_id = p_queue.id and m.partition_id = v_lane.partition_id and m."offset" = v_lane.committed;
-      else
+      -- A sum first: it costs a third of what finding the place to cut does.
+      select sum(octet_length(m.payload)) into v_bytes from message m
+       where m.queue_id = p_queue.id and m.partition_id = v_lane.partition_id and m."offset" >= v_lane.committed
+         and m."offset" < v_lane.committed + v_count;
+      if v_bytes > v_room and v_count > 1 then
         select count(*), sum(f.bytes) into v_fit, v_bytes
           from (select octet_length(m.payload) as bytes, sum(octet_length(m.payload)) over (order by m."offset") as upto
                   from message m

@@ -41,7 +41,7 @@ begin
              with ordinality i(queue, partition, tx, payload, trace, sub, id, seq, key, is_full, ord)
        where i.ord = any (v_open) and i.is_full is not true
        order by i.queue collate "C", i.partition collate "C", i.key, i.seq
-      on conflict on constraint staged_once do nothing;
+      on conflict (queue_name, dedup_key) where dedup_key is not null do nothing;
     v_now := lockstep.clock();
     for v_row in
       select i.ord::int as item, i.queue, i.partition, i.seq, own.seq is not null as staged, i.is_full,

@@ -12,9 +12,11 @@ set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
   v_id uuid := lockstep.uuid7();
+  v_staged record;
 begin
-  perform lockstep._demand_items(array[p_queue], array[p_partition], array[p_payload::text]);
-  select s.status, s.message_id, s.conflict into status, message_id, conflict
-    from lockstep._stage_one(p_queue, p_partition, p_transaction_id, p_payload::text, p_trace_id, null, v_id) s;
+  v_staged := lockstep._stage_one(p_queue, p_partition, p_transaction_id, p_payload::text, p_trace_id, null, v_id);
+  status := v_staged.status;
+  message_id := v_staged.message_id;
+  conflict := v_staged.conflict;
 end
 $$;

@@ -6,10 +6,10 @@ import { stage } from '../../operations/stage.ts'
 import { timersIn } from '../../operations/timers-in.ts'
 import type { PushItem } from '../../protocol/message.ts'
 import { mintId } from '../../protocol/mint-id.ts'
-import type { JoinedTransaction, OutgoingItem } from '../transport.ts'
+import type { JoinedTransaction, StagedItem } from '../transport.ts'
 
 /** An item as the engine takes it; the message id is minted here. */
-export function pushItem(item: OutgoingItem): PushItem {
+export function pushItem(item: StagedItem): PushItem {
   return { ...item, producerSub: null, messageId: mintId() }
 }
 
