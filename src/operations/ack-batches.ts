@@ -1,5 +1,4 @@
 // Which calls of an ack may be named as batches, and how they are flattened. It sends nothing and judges nothing.
-import { arrayLiteral } from '../db/array-literal.ts'
 import type { AckItem } from '../protocol/message.ts'
 import { parsePartitionId } from '../protocol/partition-id.ts'
 import { ackLine } from './ack-lines.ts'
@@ -9,14 +8,19 @@ type Call = readonly AckItem[]
 /** Below this there is nothing to save. */
 const BATCH = 4
 
+/** Between the ids of a batch; one that holds it is named by itself. An array in an array would be read twice over there. */
+const BETWEEN = '\n'
+
 /** Places of the calls that only complete messages of one lane, by their ids, under one lease; a lane at most once. */
 export function wholeBatches(calls: readonly Call[]): readonly number[] {
   const lanes = new Set<string>()
   const found: number[] = []
   for (const [at, call] of calls.entries()) {
     const whole = isWhole(call)
-    const before = call.some((item) => lanes.has(laneOf(item)))
-    for (const item of call) lanes.add(laneOf(item))
+    // Of a whole one all items name the same lane.
+    const named = whole ? call.slice(0, 1) : call
+    const before = named.some((item) => lanes.has(laneOf(item)))
+    for (const item of named) lanes.add(laneOf(item))
     // Batches are carried out before items: one that follows another call on its lane stays in its place.
     if (whole && !before) found.push(at)
   }
@@ -31,9 +35,10 @@ function isWhole(call: Call): boolean {
     (item) =>
       item.status === 'completed' &&
       item.offset === null &&
-      item.transactionId !== null &&
+      item.transactionId?.includes(BETWEEN) === false &&
       item.leaseId === first.leaseId &&
-      laneOf(item) === laneOf(first),
+      item.partitionId === first.partitionId &&
+      item.group === first.group,
   )
 }
 
@@ -41,19 +46,20 @@ function laneOf(item: AckItem): string {
   return `${item.partitionId}\0${item.group}`
 }
 
-/** Parallel arrays: call, queue id, partition id, group, lease, ids as an array literal. */
+/** Parallel arrays: call, queue id, partition id, group, lease, number of ids, the ids as one text. */
 export function batchLines(
   calls: readonly Call[],
   batches: readonly number[],
 ): readonly (readonly (string | null)[])[] {
-  const columns: (string | null)[][] = Array.from({ length: 6 }, () => [])
+  const columns: (string | null)[][] = Array.from({ length: 7 }, () => [])
   for (const at of batches) {
     const call = calls[at] ?? []
     const line = call[0] === undefined ? null : ackLine(call[0])
     if (line === null) continue
     const [queueId = null, partitionId = null, group = null, leaseId = null] = line
-    const ids = arrayLiteral(call.map((item) => item.transactionId))
-    for (const [index, value] of [String(at), queueId, partitionId, group, leaseId, ids].entries()) {
+    const ids = call.map((item) => item.transactionId).join(BETWEEN)
+    const values = [String(at), queueId, partitionId, group, leaseId, String(call.length), ids]
+    for (const [index, value] of values.entries()) {
       columns[index]?.push(value)
     }
   }

@@ -8,7 +8,7 @@ import { batchLines, wholeBatches } from './ack-batches.ts'
 const ITEMS =
   '$1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[]'
 const ACK = `select 0, * from lockstep.ack_joined(${ITEMS})`
-const ACK_BATCHES = `select * from lockstep.ack_calls_joined(${ITEMS}, $10::int[], $11::int[], $12::bigint[], $13::text[], $14::text[], $15::text[])`
+const ACK_BATCHES = `select * from lockstep.ack_calls_joined(${ITEMS}, $10::int[], $11::int[], $12::bigint[], $13::text[], $14::text[], $15::int[], $16::text[])`
 
 /** One list of answers per call, aligned with its items. */
 export async function ack(

@@ -18,6 +18,8 @@ const SEATS = 64
  * pops on one core and afterwards for their acks on one core. Half of them pop while the others ack.
  */
 const MESSAGES_PER_LOOK = 400
+/** A look for pops of many partitions locks more lanes than it may lease: the fewer beside it the better. */
+const MESSAGES_PER_WIDE_LOOK = 4_000
 /** One look at a time: a second one would find the lanes of the first locked and call that empty. One that lasts makes room. */
 const LOOKS = 2
 const LASTING_MS = 100
@@ -62,7 +64,8 @@ export interface Lot {
 export function createLot(wish: PopWish, ports: LotPorts): Lot {
   const fresh = new Set<Waiter>()
   const parked = new Set<Waiter>()
-  const seatsAtMost = Math.max(1, Math.min(SEATS, Math.floor(MESSAGES_PER_LOOK / wish.batch)))
+  const messagesPerLook = wish.partitions === 1 ? MESSAGES_PER_LOOK : MESSAGES_PER_WIDE_LOOK
+  const seatsAtMost = Math.max(1, Math.min(SEATS, Math.floor(messagesPerLook / wish.batch)))
   let seated = 0
   let looks = 0
   let lasting = 0

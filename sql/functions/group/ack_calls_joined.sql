@@ -3,13 +3,13 @@
 -- raises: LS425 isolation_not_supported
 -- idempotent how: as ack_joined
 -- index used: as ack_joined
--- Each batch is one call on one lane, a lane at most once among them, its ids an array literal. Answers: batch 0 has one row
+-- Each batch is one call on one lane, a lane at most once among them, its ids one text of lines. Answers: batch 0 has one row
 -- per item, ord its place; a batch carried out has one row with ord 0 for all its ids; any other one row per id, ord its place.
 create or replace function lockstep.ack_calls_joined(
   p_call int[], p_queue_id int[], p_partition_id bigint[], p_group text[], p_lease_id text[], p_transaction_id text[],
   p_offset bigint[], p_status text[], p_error text[],
   p_batch_call int[], p_batch_queue_id int[], p_batch_partition_id bigint[], p_batch_group text[], p_batch_lease_id text[],
-  p_batch_transaction_ids text[])
+  p_batch_count int[], p_batch_transaction_ids text[])
 returns table (batch int, ord int, success boolean, error text, lease_released boolean, dlq boolean, noop boolean,
                conflated bigint)
 language plpgsql volatile security definer
@@ -37,7 +37,7 @@ begin
   v_now := lockstep.clock();
   select coalesce(array_agg(b.nth), '{}'), coalesce(array_agg(b.lease_released), '{}') into v_carried, v_released
     from lockstep._settle_batches(p_batch_queue_id, p_batch_partition_id, p_batch_group, p_batch_lease_id,
-                                  p_batch_transaction_ids, v_now) b;
+                                  p_batch_count, p_batch_transaction_ids, v_now) b;
   return query select c.nth, 0, true, null::text, c.released, false, false, null::bigint from unnest(v_carried, v_released) c(nth, released);
   if cardinality(v_carried) < cardinality(p_batch_call) then
     select array_agg(b.call), array_agg(b.queue_id), array_agg(b.partition_id), array_agg(b.grp), array_agg(b.lease),
@@ -45,7 +45,7 @@ begin
       into v_call, v_queue_id, v_partition_id, v_group, v_lease_id, v_transaction_id, v_left_of, v_left_place, v_nulls
       from unnest(p_batch_call, p_batch_queue_id, p_batch_partition_id, p_batch_group, p_batch_lease_id, p_batch_transaction_ids)
            with ordinality b(call, queue_id, partition_id, grp, lease, ids, nth)
-     cross join lateral unnest(b.ids::text[]) with ordinality t(tx, place)
+     cross join lateral unnest(string_to_array(b.ids, E'\n')) with ordinality t(tx, place)
      where b.nth <> all (v_carried);
   elsif cardinality(p_call) = 0 then
     return;

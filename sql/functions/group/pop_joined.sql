@@ -26,6 +26,11 @@ declare
   v_backfill boolean := false;
   v_now timestamptz;
   v_claims lockstep._claims;
+  v_request int;
+  v_delivery int;
+  v_first bigint;
+  v_past bigint;
+  v_name text;
   v_pops int := cardinality(p_lease_id);
   v_held boolean;
   v_due_ms bigint;
@@ -83,19 +88,20 @@ begin
                 else lockstep.instant_text(least(v_claims.oldest, v_now) - interval '1 second') end
              || '|' || coalesce(v_staged.lowest, 0),
            null, null, null, null;
-  if cardinality(v_claims.request) > 0 then
+  -- One claim after the other, so that nothing is sorted: that copies all payloads once more.
+  for i in 1 .. coalesce(cardinality(v_claims.request), 0) loop
+    v_request := v_claims.request[i];
+    v_partition_id := v_claims.partition_id[i];
+    v_delivery := v_claims.delivery[i];
+    v_first := v_claims.first[i];
+    v_past := v_claims.past[i];
+    select p.name into v_name from partition p where p.queue_id = v_queue.id and p.id = v_partition_id;
     return query
-      select c.request, c.partition_id, p.name, c.delivery, m."offset", m.id, m.transaction_id, m.trace_id, m.payload,
+      select v_request, v_partition_id, v_name, v_delivery, m."offset", m.id, m.transaction_id, m.trace_id, m.payload,
              m.producer_sub, lockstep.instant_text(m.created_at)
-        from unnest(v_claims.request, v_claims.partition_id, v_claims.delivery, v_claims.first, v_claims.past)
-             with ordinality c(request, partition_id, delivery, first, past, ord)
-       cross join lateral (
-          select p.name from partition p where p.queue_id = v_queue.id and p.id = c.partition_id limit 1) p
-       cross join lateral (
-          select * from message k
-           where k.queue_id = v_queue.id and k.partition_id = c.partition_id and k."offset" >= c.first and k."offset" < c.past
-           order by k."offset" limit c.past - c.first) m
-       order by c.ord, m."offset";
-  end if;
+        from message m
+       where m.queue_id = v_queue.id and m.partition_id = v_partition_id and m."offset" >= v_first and m."offset" < v_past
+       order by m."offset" limit v_past - v_first;
+  end loop;
 end
 $$;

@@ -11,19 +11,20 @@ declare
   v_queue_id int;
   v_partitions bigint[];
   v_groups int[];
+  v_unfinished boolean;
   v_crossed boolean;
   v_now timestamptz;
 begin
   foreach v_queue_id in array array(select distinct u from unnest(p_queue_id) u order by u) loop
-    select array_agg(n.partition_id), array_agg(n.group_id) into v_partitions, v_groups
-      from (select d.partition_id,
-                   (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = d.grp) as group_id
+    select array_agg(n.partition_id), array_agg(n.group_id), bool_or(n.unfinished) into v_partitions, v_groups, v_unfinished
+      from (select d.partition_id, g.id as group_id, g.backfill_until is not null as unfinished
               from (select distinct i.partition_id, i.grp
                       from unnest(p_queue_id, p_partition_id, p_group) i(queue_id, partition_id, grp)
-                     where i.queue_id = v_queue_id) d) n
-     where n.group_id is not null;
+                     where i.queue_id = v_queue_id) d
+             cross join lateral (
+                select g.id, g.backfill_until from consumer_group g where g.queue_id = v_queue_id and g.name = d.grp limit 1) g) n;
     continue when v_groups is null;
-    if exists (select 1 from consumer_group g where g.queue_id = v_queue_id and g.id = any (v_groups) and g.backfill_until is not null) then
+    if v_unfinished then
       v_now := lockstep.clock();
       insert into lane (queue_id, group_id, partition_id, available_at)
         select v_queue_id, n.group_id, n.partition_id, v_now
