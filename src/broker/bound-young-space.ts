@@ -6,13 +6,18 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 const BOUND_BYTES = 8 * 1024 * 1024
+const OBJECTS = 2_000
+const TRIES = 200
 
 let growth: 1 | 2 | null = null
 
+function youngBytes(): number {
+  return getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? BOUND_BYTES
+}
+
 function hold(): void {
-  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')
-  // V8 gives back most of it while the process rests: then it may grow again up to here.
-  const wanted = (young?.space_size ?? 0) < BOUND_BYTES ? 2 : 1
+  // V8 may give most of it back while the process rests: then it may grow again up to here.
+  const wanted = youngBytes() < BOUND_BYTES ? 2 : 1
   if (wanted === growth) return
   growth = wanted
   setFlagsFromString(`--semi-space-growth-factor=${wanted}`)
@@ -21,6 +26,11 @@ function hold(): void {
 /** From now on, for the life of the process. Idempotent. */
 export function boundYoungSpace(): void {
   if (growth !== null) return
+  // Grown in small steps by objects that live on: under load it would double twice before anybody looks.
+  const kept: object[] = []
+  for (let tries = 0; tries < TRIES && youngBytes() < BOUND_BYTES; tries += 1) {
+    kept.push(Array.from({ length: OBJECTS }, () => ({ tries })))
+  }
   hold()
   new PerformanceObserver(hold).observe({ entryTypes: ['gc'] })
 }
