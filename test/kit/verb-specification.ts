@@ -5,7 +5,7 @@ import type { TestDatabase } from '../../src/testing/database.ts'
 import type { Outcome } from './actor.ts'
 import { inTransaction, type Specification } from './interleave.ts'
 import { assertSound } from './soundness.ts'
-import { FIRST_NAMES, makeWorld, settle, VERBS, type Verb, type World } from './verbs.ts'
+import { FIRST_NAMES, letGo, makeWorld, settle, VERBS, type Verb, type World } from './verbs.ts'
 
 /** Those that share the most. */
 export const LIVELY: readonly string[] = [
@@ -58,10 +58,14 @@ async function check(
     return Array.isArray(work.value) ? work.value.map(String) : []
   })
   await assertSound(own, world.queue)
+  const gone = await letGo(own, world.queue)
   const seen = await settle(own, world.queue)
   if (names.includes('deletion of the queue')) return
-  assert.deepEqual(Object.values(seen).flat().toSorted(), [...FIRST_NAMES, ...pushed].toSorted())
-  assert.deepEqual(seen['p1']?.slice(0, 3), ['m1', 'm2', 'm3'])
+  assert.deepEqual(
+    [gone, seen].flatMap((by) => Object.values(by).flat()).toSorted(),
+    [...FIRST_NAMES, ...pushed].toSorted(),
+  )
+  assert.deepEqual([...(gone['p1'] ?? []), ...(seen['p1'] ?? [])].slice(0, 3), ['m1', 'm2', 'm3'])
   await assertNothingLeft(own, world.queue)
 }
 

@@ -75,6 +75,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   'wildcard pop': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'g'))),
   'pop of a partition': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'g', { partition: 'p1' }))),
   'pop by a drained group': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'h', { autoAck: true }))),
+  'pop by a conflating group': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'newest', { conflation: true }))),
   'first pop of a new group': ({ db }, { queue }) => nothing(pop(db, popOf(queue, 'new'))),
   ack: ({ db }, { leased }) => nothing(ack(db, [leased.map((one) => ackOf(one))])),
   'failed ack': ({ db }, { leased }) => nothing(ack(db, [leased.slice(0, 1).map((one) => ackOf(one, 'failed'))])),
@@ -133,6 +134,15 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   'redrive of dead letters': ({ sql }, { queue }) => nothing(sql('select lockstep.redrive_dead_letters($1)', [queue])),
   'placement by upkeep': ({ sql }, { queue }) =>
     nothing(sql('select * from lockstep.place_staged($1)', [queue.slice(0, -1)])),
+  // As a walk does that lets go of what every group has passed, however young.
+  'walk of retention': ({ sql }, { queue }) =>
+    nothing(
+      sql(
+        `select lockstep._cut_partitions(q.id, array(select p.id from lockstep.partition p where p.queue_id = q.id order by p.id),
+                null, null, lockstep.clock()) from lockstep.queue q where q.name = $1 and q.deleted_at is null`,
+        [queue],
+      ),
+    ),
   'removal of lost lanes': ({ sql }, { queue }) =>
     nothing(sql(`select lockstep.remove_lanes(min(id) - 1) from lockstep.queue where name = $1`, [queue])),
   'removal of deleted queues': ({ sql }) => nothing(sql('select lockstep.remove_queue()')),
@@ -155,6 +165,20 @@ async function nothing(work: Promise<unknown>): Promise<readonly string[]> {
 }
 
 const leaseOf = (leased: readonly Delivery[]): string => leased[0]?.leaseId ?? ''
+
+/** What retention has let go, by partition, in the order of the log. */
+export async function letGo(own: TestDatabase, queue: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const gone: Record<string, string[]> = {}
+  const { rows } = await own.database.pool.query<{ partition: string; name: string }>(
+    `select p.name as partition, m.transaction_id as name from lockstep.queue q
+       join lockstep.partition p on p.queue_id = q.id
+       join lockstep.message m on m.queue_id = q.id and m.partition_id = p.id and m."offset" < p.log_start
+      where q.name = $1 and q.deleted_at is null order by p.id, m."offset"`,
+    [queue],
+  )
+  for (const { partition, name } of rows) (gone[partition] ??= []).push(name)
+  return gone
+}
 
 /** Ends every lease, then lets each group that there is consume all it can reach; gives what `judge`, a new group, saw. */
 export async function settle(own: TestDatabase, queue: string): Promise<Readonly<Record<string, readonly string[]>>> {

@@ -20,7 +20,7 @@ export type Command = fc.AsyncCommand<Model, Real>
 
 export const LEASE_S = 1000
 export const partition = fc.constantFrom('p1', 'p2', 'p3')
-export const group = fc.constantFrom('g', 'h')
+export const group = fc.constantFrom('g', 'h', 'newest')
 
 const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { freq: 3 })
 const body = fc.constantFrom('1', '2')

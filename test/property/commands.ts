@@ -65,7 +65,13 @@ const Ack = fc
         const said = say(model, leased.lease, drawn, byId)
         const [told] = await ack(real.own.database, [itemsFor(leased, fenced, byId, said)])
         assert.deepEqual(
-          told?.map((one) => ({ success: one.success, released: one.leaseReleased, dlq: one.dlq, noop: one.noop })),
+          told?.map((one) => ({
+            success: one.success,
+            released: one.leaseReleased,
+            dlq: one.dlq,
+            noop: one.noop,
+            conflated: one.conflated ?? null,
+          })),
           model.ack(leased.lease, fenced, said),
         )
         // Past the pause that a nack may have earned; far from the end of any lease.
@@ -125,6 +131,7 @@ const Forget = group.map((by) =>
   command(`forget ${by}`, async (model, real) => {
     await real.own.database.rows('select lockstep.delete_group($1, $2)', [real.queue, by])
     model.groups.delete(by)
+    model.conflating.delete(by)
     real.floors.delete(by)
   }),
 )

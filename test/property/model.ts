@@ -28,6 +28,9 @@ export interface Lane {
   /** One message at a time below this. */
   narrow: number
   delivered: { from: number; times: number }
+  /** Of a conflating group: the newest message delivered, and where the lane stood before those that it stands for. */
+  newest: number
+  base: number
   /** The ack that released a lease last, so that it may be said again. */
   said: { lease: string; digest: string } | null
 }
@@ -44,12 +47,15 @@ export interface Answer {
   released: boolean
   dlq: boolean
   noop: boolean
+  conflated: number | null
 }
 
 export class Model {
   readonly partitions = new Map<string, Stored[]>()
   readonly groups = new Map<string, Map<string, Lane>>()
   readonly letters: string[] = []
+  /** The groups that were registered as conflating. */
+  readonly conflating = new Set<string>()
 
   log(partition: string): Stored[] {
     const log = this.partitions.get(partition) ?? []
@@ -93,12 +99,14 @@ export class Model {
     const lane = this.lane(group, partition)
     if (lane.live) return 0
     const rest = this.log(partition).length - lane.cursor
+    if (this.conflating.has(group)) return Math.min(rest, 1)
     return lane.narrow > lane.cursor ? Math.min(rest, 1) : rest
   }
 
   /** The delivery number that must have been told. */
   deliver(group: string, partition: string, count: number, leaseId: string | null): number {
     const lane = this.lane(group, partition)
+    if (this.conflating.has(group) && count > 0) this.skip(lane, this.log(partition).length - 1)
     if (leaseId === null) {
       lane.cursor += count
       lane.failures = lane.crashes = lane.narrow = 0
@@ -109,6 +117,23 @@ export class Model {
     lane.lease = { id: leaseId, group, partition, from: lane.cursor, end: lane.cursor + count }
     lane.live = true
     return times
+  }
+
+  /** Where the next delivery of a lane begins: of a conflating group at the newest message there is. */
+  next(group: string, partition: string): number {
+    const { cursor } = this.lane(group, partition)
+    return this.conflating.has(group) ? Math.max(cursor, this.log(partition).length - 1) : cursor
+  }
+
+  private skip(lane: Lane, newest: number): void {
+    if (lane.cursor !== lane.newest) lane.base = lane.cursor
+    if (newest > lane.cursor) lane.failures = lane.crashes = 0
+    lane.newest = lane.cursor = newest
+  }
+
+  private stoodFor(lane: Lane | null, group: string, { offset, status }: Said): number | null {
+    if (lane === null || !this.conflating.has(group) || status !== 'completed' || offset !== lane.newest) return null
+    return lane.newest - lane.base
   }
 
   lapseAll(): void {
@@ -156,14 +181,16 @@ export class Model {
       lane.said.digest === digest(said) &&
       !this.held(lease)
     ) {
-      return said.map(({ offset }) => ({
+      return said.map((one) => ({
         success: true,
         released: true,
-        dlq: this.letters.some((one) => one === letter(lease.group, lease.partition, offset)),
+        dlq: this.letters.includes(letter(lease.group, lease.partition, one.offset)),
         noop: false,
+        conflated: this.stoodFor(lane, lease.group, one),
       }))
     }
     const chosen = said.filter((_, at) => verdicts[at] === 'do')
+    const stood = said.map((one) => this.stoodFor(lane, lease.group, one))
     const done = lane === null || chosen.length === 0 ? null : this.settle(lease, lane, chosen)
     if (lane !== null && done?.released === true && fenced) lane.said = { lease: lease.id, digest: digest(chosen) }
     return said.map(({ offset }, at) => ({
@@ -171,6 +198,7 @@ export class Model {
       released: verdicts[at] === 'do' && done?.released === true,
       dlq: verdicts[at] === 'do' && done?.buried.has(offset) === true,
       noop: verdicts[at] === 'noop',
+      conflated: verdicts[at] === 'do' ? (stood[at] ?? null) : null,
     }))
   }
 
@@ -241,6 +269,8 @@ function freshLane(cursor: number): Lane {
     crashes: 0,
     narrow: 0,
     delivered: { from: -1, times: 0 },
+    newest: -1,
+    base: 0,
     said: null,
   }
 }

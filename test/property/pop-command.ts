@@ -37,6 +37,7 @@ export const Pop: fc.Arbitrary<Command> = fc
         autoAck,
         partition: from,
         leaseSeconds: LEASE_S,
+        conflation: by === 'newest',
         floor: real.floors.get(by) ?? null,
       }
       const look = () =>
@@ -53,7 +54,10 @@ export const Pop: fc.Arbitrary<Command> = fc
 
 function judgePop(model: Model, real: Real, asked: Asked, answers: readonly (readonly Delivery[])[]): void {
   const { by, from, batch, partitions, joined } = asked
-  if (!model.groups.has(by)) model.groups.set(by, new Map())
+  if (!model.groups.has(by)) {
+    model.groups.set(by, new Map())
+    if (by === 'newest') model.conflating.add(by)
+  }
   assert.equal(answers.length, joined)
   const lanesOf = (got: readonly Delivery[]): readonly string[] => [...new Set(got.map((one) => one.partition))]
   const taken = answers.flatMap(lanesOf)
@@ -82,7 +86,7 @@ function judgeLane(
   got: readonly Delivery[],
 ): number {
   const mine = got.filter((one) => one.partition === at)
-  const cursor = model.lane(by, at).cursor
+  const cursor = model.next(by, at)
   const due = Math.min(model.deliverable(by, at), left)
   const expected = model.log(at).slice(cursor, cursor + due)
   assert.deepEqual(
