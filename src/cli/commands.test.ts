@@ -56,6 +56,7 @@ describe('doctor', () => {
       'transactions',
       'clock',
       'staged',
+      'workers',
     ]) {
       assert.equal(byName.get(check), 'ok', check)
     }

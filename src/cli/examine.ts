@@ -7,6 +7,7 @@ import { examineListen } from './doctor/examine-listen.ts'
 import { examineSchema } from './doctor/examine-schema.ts'
 import { examineSecurity } from './doctor/examine-security.ts'
 import { examineServer } from './doctor/examine-server.ts'
+import { examineWorkers } from './doctor/examine-workers.ts'
 import { explainError } from './explain-error.ts'
 
 export interface Finding {
@@ -36,6 +37,7 @@ export async function examine(connectionString: string, env: NodeJS.ProcessEnv):
       ...schema,
       ...listen,
       ...(served ? await attempt('activity', examineActivity, database) : []),
+      ...(served ? await attempt('workers', examineWorkers, database) : []),
     ]
   } finally {
     await database.close()

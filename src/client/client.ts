@@ -23,6 +23,7 @@ import { transactionScope, type TransactionScope } from './transaction-scope.ts'
 import type { JoinedTransaction, Transport } from './transport.ts'
 import type { Worker, WorkerOptions } from '../workflow/define/worker.ts'
 import { runEntry, type RunEntry } from '../workflow/run/run-entry.ts'
+import { scheduleEntry, type Schedules } from '../workflow/run/schedule-entry.ts'
 import type { Untyped } from './untyped.ts'
 import { workerSet } from './worker-set.ts'
 
@@ -59,6 +60,7 @@ export interface Client<W extends Way> extends RunEntry {
   /** Makes a lease last at least this much longer, 60 seconds unless said. Never brings a lapsed one back. */
   readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
   readonly transaction: () => Transaction
+  readonly schedules: Schedules
   /** Joins a transaction that is open on the caller's own connection: a `pg` client, or what an adapter makes of its library's. */
   readonly in: (tx: OpenClient | Joinable) => TransactionScope
   /** Runs actions and workflows in this process; only straight to PostgreSQL. `close` stops it too. */
@@ -161,6 +163,7 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     transaction: () => transactionBuilder({ transaction: transport.transaction, attempts }),
     in: (tx) => transactionScope(parts.join(tx), transport.runs),
     ...runEntry(transport.runs),
+    schedules: scheduleEntry(transport.schedules, transport.runs),
     worker: workers.make,
     migrate: async () => transport.migrate(),
     async close({ timeoutMs = CLOSE_MS } = {}) {

@@ -42,6 +42,14 @@ export function liveTransport(open: () => Promise<Transport>): Transport {
       signal: async (runId, name, payload) => (await ready()).runs.signal(runId, name, payload),
       wake: async () => (await ready()).runs.wake(),
     },
+    schedules: {
+      put: async (definition) => (await ready()).schedules.put(definition),
+      list: async (name) => (await ready()).schedules.list(name),
+      preview: async (rhythm, count) => (await ready()).schedules.preview(rhythm, count),
+      pause: async (name, paused) => (await ready()).schedules.pause(name, paused),
+      trigger: async (name) => (await ready()).schedules.trigger(name),
+      delete: async (name) => (await ready()).schedules.delete(name),
+    },
     work: async (options) => (await ready()).work(options),
     migrate: async () => (await ready()).migrate(),
     async close() {

@@ -30,6 +30,7 @@ export class Lockstep implements HttpClient {
   readonly workflow: HttpClient['workflow']
   readonly run: HttpClient['run']
   readonly wake: HttpClient['wake']
+  readonly schedules: HttpClient['schedules']
   readonly worker: HttpClient['worker']
   readonly migrate: HttpClient['migrate']
   readonly close: HttpClient['close']
@@ -57,6 +58,7 @@ export class Lockstep implements HttpClient {
     this.workflow = client.workflow
     this.run = client.run
     this.wake = client.wake
+    this.schedules = client.schedules
     this.worker = client.worker
     this.migrate = client.migrate
     this.close = client.close

@@ -37,6 +37,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly workflow: Client<WayOf<O>>['workflow']
   readonly run: Client<WayOf<O>>['run']
   readonly wake: Client<WayOf<O>>['wake']
+  readonly schedules: Client<WayOf<O>>['schedules']
   readonly worker: Client<WayOf<O>>['worker']
   readonly migrate: Client<WayOf<O>>['migrate']
   readonly close: Client<WayOf<O>>['close']
@@ -61,6 +62,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.workflow = client.workflow
     this.run = client.run
     this.wake = client.wake
+    this.schedules = client.schedules
     this.worker = client.worker
     this.migrate = client.migrate
     this.close = client.close

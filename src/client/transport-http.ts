@@ -10,6 +10,7 @@ import { kvAnswer } from './http/kv-answer.ts'
 import { locksAnswer } from './http/lock-answers.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
 import { httpRunCalls } from './http/run-calls.ts'
+import { httpScheduleCalls } from './http/schedule-calls.ts'
 import { popAnswer } from './http/pop-answer.ts'
 import { timerAnswer, timerPageAnswer, timersAnswer } from './http/timer-answers.ts'
 import { writesNothing } from './kv-input.ts'
@@ -152,6 +153,7 @@ export function httpTransport(settings: HttpSettings): Transport {
     },
 
     runs: httpRunCalls(settings),
+    schedules: httpScheduleCalls(settings),
 
     work: async () => {
       throw new LockstepError(

@@ -27,6 +27,7 @@ import { partitionsOf } from '../protocol/pop-request.ts'
 import { runStep } from './postgres/run-step.ts'
 import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
+import { scheduleCalls } from './postgres/schedule-calls.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
 import type { Heartbeat, HeartbeatPorts } from '../workflow/worker/heartbeat-loop.ts'
 import { startHeartbeat } from '../workflow/worker/heartbeat-thread.ts'
@@ -185,6 +186,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     deleteGroup: async (group, queue) => call(true, async () => calls.deleteGroup(group, queue)),
 
     runs: runCalls,
+    schedules: scheduleCalls({ database, admission: traffic.admission, call, wake: () => runs.wake(null) }),
 
     async work(given) {
       // Settings of the application's own pool may hold functions, which cannot cross to a thread.

@@ -41,6 +41,7 @@ export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimO
       maxAttempts,
       failures,
       fresh,
+      occurrence,
     ]): ClaimedNode => ({
       runId: runId ?? '',
       ordinal: Number(ordinal),
@@ -55,6 +56,7 @@ export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimO
       maxAttempts: Number(maxAttempts),
       failures: Number(failures),
       fresh: fresh === 't',
+      occurrence: occurrence ?? null,
     }),
   )
   const due = head?.[4] ?? null

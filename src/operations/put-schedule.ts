@@ -27,7 +27,7 @@ export async function putSchedule(
 }
 
 /** ISO text of the first slot after the database's now. */
-export async function firstSlot(
+async function firstSlot(
   db: Executor,
   rhythm: Pick<ScheduleDefinition, 'cron' | 'zone' | 'intervalMs'>,
 ): Promise<string | null> {

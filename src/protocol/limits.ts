@@ -100,6 +100,8 @@ export const LIMITS = {
   graphNodes: 1_000,
   mapItems: 10_000,
   runWaitMs: 60_000,
+  /** Slots of a schedule shown ahead. */
+  previewSlots: 1_000,
 
   traceNames: 100,
   traceBytes: 262_144,

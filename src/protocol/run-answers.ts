@@ -43,7 +43,7 @@ export function encodeNodes(nodes: readonly ShownNode[]): string {
 export function encodeClaims(nodes: readonly ClaimedNode[]): string {
   const rows = nodes.map(
     (node) =>
-      `{"runId":${said(node.runId)},"ordinal":${node.ordinal},"leaseId":${said(node.leaseId)},"action":${said(node.want)},"node":${said(node.ordinal === 0 ? node.workflow : node.name)},"attempt":${node.attempt},"maxAttempts":${node.maxAttempts},"workflow":${said(node.workflow)},"idempotencyKey":${said(`${node.runId}:${node.ordinal === 0 ? node.workflow : node.name}`)},"input":${node.input ?? 'null'}}`,
+      `{"runId":${said(node.runId)},"ordinal":${node.ordinal},"leaseId":${said(node.leaseId)},"action":${said(node.want)},"node":${said(node.ordinal === 0 ? node.workflow : node.name)},"attempt":${node.attempt},"maxAttempts":${node.maxAttempts},"workflow":${said(node.workflow)},"idempotencyKey":${said(`${node.runId}:${node.ordinal === 0 ? node.workflow : node.name}`)},"occurrence":${said(node.occurrence)},"input":${node.input ?? 'null'}}`,
   )
   return `{"tasks":[${rows.join(',')}]}`
 }

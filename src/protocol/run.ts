@@ -93,6 +93,8 @@ export interface ClaimedNode extends NodeLease {
   readonly failures: number
   /** Code that has recorded nothing yet. */
   readonly fresh: boolean
+  /** The slot that a schedule started its run for, ISO-8601 UTC; null: nobody's. */
+  readonly occurrence: string | null
 }
 
 /** The end of a node, with what its completer could plan of its successors. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { listSchedules } from '../../src/operations/list-schedules.ts'
 import { pauseSchedule } from '../../src/operations/pause-schedule.ts'
-import { firstSlot, putSchedule } from '../../src/operations/put-schedule.ts'
+import { putSchedule } from '../../src/operations/put-schedule.ts'
 import { triggerSchedule } from '../../src/operations/trigger-schedule.ts'
 import type { ScheduleDefinition } from '../../src/protocol/schedule.ts'
 import { createTestDatabase, type TestDatabase } from '../../src/testing/database.ts'
@@ -124,19 +124,19 @@ test('a paused schedule fires nothing, makes up for nothing, and can be started 
   const own = await createTestDatabase(t)
   await register(own)
   await putSchedule(own.database, EVERY_SECOND)
-  assert.equal(await pauseSchedule(own.database, 'tick', true, null), true)
+  assert.equal(await pauseSchedule(own.database, 'tick', true), true)
   await moveClock(own, 30)
   await fireSchedules().step(own.database)
   assert.equal((await slotsOf(own)).length, 0)
   assert.match(await triggerSchedule(own.database, 'tick'), /^[0-9a-f-]{36}$/)
-  await pauseSchedule(own.database, 'tick', false, await firstSlot(own.database, EVERY_SECOND))
+  await pauseSchedule(own.database, 'tick', false)
   await moveClock(own, 1)
   await fireSchedules().step(own.database)
   assert.ok((await slotsOf(own)).length <= 2)
   const [shown] = await listSchedules(own.database, 'tick')
   assert.equal(shown?.paused, false)
   assert.equal(shown?.lastSlots.length, (await slotsOf(own)).length)
-  assert.equal(await pauseSchedule(own.database, 'none', true, null), false)
+  assert.equal(await pauseSchedule(own.database, 'none', true), false)
 })
 
 test('another rhythm moves the next slot, another input does not', async (t) => {

@@ -4,11 +4,12 @@
 -- idempotent how: each call leases under a new token; an unanswered one lapses and is claimed again
 -- index used: node_ready, node_filed, run_limit_due, node_limited
 -- First row: ordinal -1, attempt = milliseconds until something here is due, null when nothing is; node_input = the floor for the
--- next call. Then one row per leased node. fresh: code that has recorded nothing yet.
+-- next call. Then one row per leased node. fresh: code that has recorded nothing yet. occurrence: the slot that a schedule
+-- started the run for.
 create or replace function lockstep.claim_joined(
   p_wants text[], p_lease_id text, p_lease_ms bigint, p_max int, p_floor timestamptz)
 returns table (run_id uuid, ordinal int, node_name text, want text, attempt int, node_input text, workflow text, version text,
-               run_input text, max_attempts int, failures int, fresh boolean)
+               run_input text, max_attempts int, failures int, fresh boolean, occurrence text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 set enable_hashjoin = off set enable_mergejoin = off
@@ -59,15 +60,16 @@ begin
   end if;
   return query
     select null::uuid, -1, null::text, null::text, (extract(epoch from least(v_next - v_now, interval '1 day')) * 1000)::int, lockstep.instant_text(least(v_oldest, v_now) - interval '1 second'), null::text,
-           null::text, null::text, null::int, null::int, null::boolean;
+           null::text, null::text, null::int, null::int, null::boolean, null::text;
   return query
     select n.run_id, n.ordinal, n.name, n.want, n.attempt, n.input, r.workflow, r.version,
            case when n.ordinal > 0 then r.input end, n.max_attempts, n.failures,
            n.kind <> 'flow' or not exists (select 1 from step s where s.run_id = i.run_id)
-             and not exists (select 1 from node c where c.run_id = i.run_id and c.ordinal = 1)
+             and not exists (select 1 from node c where c.run_id = i.run_id and c.ordinal = 1),
+           lockstep.instant_text(r.occurrence)
       from unnest(v_runs, v_ordinals) with ordinality i(run_id, ordinal, ord)
      cross join lateral (select * from node u where u.run_id = i.run_id and u.ordinal = i.ordinal limit 1) n
-     cross join lateral (select u.workflow, u.version, u.input from node u where u.run_id = i.run_id and u.ordinal = 0 limit 1) r
+     cross join lateral (select u.workflow, u.version, u.input, u.occurrence from node u where u.run_id = i.run_id and u.ordinal = 0 limit 1) r
      order by i.ord;
 end
 $$;

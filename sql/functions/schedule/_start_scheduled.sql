@@ -12,7 +12,7 @@ declare
 begin
   select s.run_id into v_run
     from lockstep.submit_joined(array[p_id], array[p_schedule.target], array[null::text], array[null::text], array[null::text],
-      array['schedule:' || p_schedule.name || '@' || lockstep.instant_text(p_slot)], array[p_schedule.input], array[p_schedule.priority],
+      array['schedule:' || p_schedule.name || '@' || lockstep.instant_text(p_slot)], array[p_schedule.input], array[nullif(p_schedule.priority, 0)],
       array[null::bigint], array[array['schedule:' || p_schedule.name]::text], array[null::bigint], array[null::int], array[null::bigint],
       array[null::bigint], array[null::text], array[null::int], array[null::bigint], array[null::uuid], array[null::int], '{}', '{}', '{}') s;
   update node n set occurrence = p_slot where n.run_id = v_run and n.ordinal = 0;

@@ -21,6 +21,7 @@ import type { Route } from './route.ts'
 import { runRoutes } from './runs.ts'
 import { statusRoutes } from './status.ts'
 import { streamRoutes } from './streams.ts'
+import { scheduleRoutes } from './schedules.ts'
 import { taskRoutes } from './tasks.ts'
 import { timerRoutes } from './timers.ts'
 import { traceRoutes } from './traces.ts'
@@ -49,6 +50,7 @@ export const ROUTES: readonly Route[] = [
   ...analyticsRoutes,
   ...groupReadRoutes,
   ...runRoutes,
+  ...scheduleRoutes,
   ...taskRoutes,
   ...streamRoutes,
   ...ephemeralRoutes,

@@ -121,7 +121,7 @@ export const taskRoutes: readonly Route[] = [
     'claim',
     'Leases due nodes of the named actions; waits for one up to `waitMs`.',
     CLAIM_BODY,
-    `{"tasks":[{${LEASE},"action":"…","node":"…","attempt":1,"maxAttempts":5,"workflow":"…","idempotencyKey":"…","input":…}]}`,
+    `{"tasks":[{${LEASE},"action":"…","node":"…","attempt":1,"maxAttempts":5,"workflow":"…","idempotencyKey":"…","occurrence":null,"input":…}]}`,
     claimTasks,
   ),
   verb(

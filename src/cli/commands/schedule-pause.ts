@@ -1,8 +1,6 @@
 // `lockstep schedule pause` and `resume`: whether a schedule fires.
 
-import { listSchedules } from '../../operations/list-schedules.ts'
 import { pauseSchedule } from '../../operations/pause-schedule.ts'
-import { firstSlot } from '../../operations/put-schedule.ts'
 import { withDatabase, type Call } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { noSuchSchedule, SCHEDULE_ARGUMENT } from '../no-such-schedule.ts'
@@ -10,9 +8,7 @@ import { noSuchSchedule, SCHEDULE_ARGUMENT } from '../no-such-schedule.ts'
 async function setPaused(call: Call, paused: boolean): Promise<number> {
   const name = call.argument('name')
   return await withDatabase(call, async (database) => {
-    const [schedule] = await listSchedules(database.reader, name)
-    if (schedule === undefined) throw noSuchSchedule(name)
-    await pauseSchedule(database, name, paused, paused ? null : await firstSlot(database, schedule))
+    if (!(await pauseSchedule(database, name, paused))) throw noSuchSchedule(name)
     call.output.result({ name, paused }, () => `${name} ${paused ? 'is paused' : 'fires again'}.`)
     return 0
   })

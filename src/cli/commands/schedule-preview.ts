@@ -1,5 +1,6 @@
 // `lockstep schedule preview`: the next slots of an expression, without a database.
 
+import { LIMITS } from '../../protocol/limits.ts'
 import { slotsAfter } from '../../protocol/next-slots.ts'
 import type { Command } from '../command.ts'
 import { RHYTHM_OPTIONS, rhythm } from '../rhythm.ts'
@@ -11,7 +12,7 @@ export const schedulePreview: Command = {
   arguments: [],
   options: {
     ...RHYTHM_OPTIONS,
-    count: { kind: 'integer', min: 1, max: 1000, value: 'N', meaning: 'How many.', fallback: '10' },
+    count: { kind: 'integer', min: 1, max: LIMITS.previewSlots, value: 'N', meaning: 'How many.', fallback: '10' },
   },
   examples: ['lockstep schedule preview --cron "30 2 * * *" --zone Europe/Rome'],
   async run(call) {

@@ -39,6 +39,7 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
       signal: refuse,
       wake: refuse,
     },
+    schedules: { put: refuse, list: refuse, preview: refuse, pause: refuse, trigger: refuse, delete: refuse },
     work: refuse,
     migrate: refuse,
     close: async () => {},

@@ -15,7 +15,7 @@ export interface HttpSettings {
 }
 
 export interface HttpCall {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Begins with a slash; names in it are percent-encoded. */
   readonly path: string
   readonly body?: string

@@ -24,6 +24,7 @@ export interface AttemptOf {
   readonly runId: string
   readonly node: string
   readonly attempt: number
+  readonly occurrence: string | null
   /** Parsed JSON, not yet checked. */
   readonly input: unknown
 }
@@ -93,6 +94,7 @@ export async function runAttempt(
     node,
     attempt: of.attempt,
     idempotencyKey: `${runId}:${node}`,
+    occurrence: of.occurrence,
     get abortSignal() {
       if (controller === null) {
         controller = new AbortController()

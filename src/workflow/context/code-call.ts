@@ -94,6 +94,7 @@ async function inline(
     runId,
     node: name,
     attempt: 1,
+    occurrence: held.node.occurrence,
     input: JSON.parse(event.input),
   })
   const lost = (): void => worker.hooks.ended?.(event, { state: 'lost' })

@@ -51,6 +51,8 @@ interface Attempt {
   readonly attempt: number
   /** `${runId}:${node}`: hand it to whatever must act once. */
   readonly idempotencyKey: string
+  /** The slot that a schedule started this run for, ISO-8601 UTC with microseconds; null when no schedule did. */
+  readonly occurrence: string | null
   /** Aborted at the timeout, when the lease is lost, when the run is cancelled and when the worker's patience ends. */
   readonly abortSignal: AbortSignal
   readonly log: StepLog

@@ -1,5 +1,6 @@
 // Builds a declared graph node by node; every call gives a new graph and leaves the old one as it was. A predecessor must be
 // declared before, so a cycle cannot be written. Pure.
+import { integer, root } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { definedName, type Action } from './action.ts'
@@ -7,6 +8,8 @@ import { DEFINITION, type GraphDefinition, type GraphNode, type Givens } from '.
 import type { Graph, Workflow } from './graph.ts'
 import { shapeOf } from './shape.ts'
 import { submitVerbs } from './verbs.ts'
+
+const mapLimit = integer(1, 1_000_000)
 
 type Base = Omit<GraphDefinition, 'nodes' | 'output' | 'shape' | 'version'>
 
@@ -60,10 +63,18 @@ function nodeOf(
       throw new LockstepError('bad_request', `node '${name}' comes after '${parent}', which is not declared before it`)
     }
   }
+  const definition = action[DEFINITION]
+  if (options.limit !== undefined) {
+    mapLimit.read(options.limit, root(), `limit of node '${name}'`)
+    if (definition.policy.limit !== null) {
+      const why = `action '${definition.name}' has a concurrency or a rate of its own, which holds for its items too`
+      throw new LockstepError('bad_request', `limit of node '${name}' must be left out: ${why}`, { field: 'limit' })
+    }
+  }
   return {
     name,
     kind,
-    action: action[DEFINITION],
+    action: definition,
     after,
     onFailure: options.onFailure ?? 'fail',
     compensate: options.compensate?.[DEFINITION] ?? null,

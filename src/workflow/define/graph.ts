@@ -77,7 +77,7 @@ export interface Graph<Name extends string, In, N extends object> extends Workfl
     action: Action<string, AIn, AOut>,
     items: (given: Given<In, N, NoInfer<After>>) => Iterable<MapItem<NoInfer<AIn>>>,
     options?: NodeOptions<In, N, After, P, C, NoInfer<AIn>, NoInfer<AOut>> & {
-      /** How many of this map's items run at once, over all runs of the workflow. */
+      /** How many of this map's items run at once in each run. Not together with a limit of its action. */
       readonly limit?: number | undefined
     },
   ): Graph<Name, In, N & { [K in Id]: Readonly<Record<string, P extends 'fail' ? AOut : Settled<AOut>>> }>

@@ -21,6 +21,8 @@ export interface Registry {
   /** Whether this worker would claim it. */
   serves(action: ActionDefinition): boolean
   register(db: Executor): Promise<void>
+  /** What this worker does, as it is registered. */
+  readonly served: readonly { readonly name: string; readonly version: string }[]
 }
 
 function flowWant(code: CodeDefinition): string {
@@ -82,6 +84,10 @@ export function createRegistry(given: readonly Defined[], queues: ReadonlySet<st
     code: (want) => codes.get(want) ?? null,
     graph: (name, version) => graphs.get(`${name}@${version ?? ''}`) ?? null,
     serves: (action) => queues.has(action.queue) && actions.get(action.name) === action,
+    served: [
+      ...served.map(({ name }) => ({ name, version: '' })),
+      ...[...codes.values(), ...graphs.values()].map(({ name, version }) => ({ name, version })),
+    ],
     async register(db) {
       for (const action of actions.values()) await registerWorkflow(db, action.name, '', 'action', shapeOf(action))
       for (const code of codes.values()) await registerWorkflow(db, code.name, code.version, 'code', shapeOf(code))

@@ -107,6 +107,7 @@ function takenNode(
     maxAttempts: successor.action.policy.maxAttempts,
     failures: 0,
     fresh: true,
+    occurrence: node.occurrence,
   }
 }
 
@@ -149,6 +150,7 @@ async function carryOut(
     runId: node.runId,
     node: nameOf(node),
     attempt: node.attempt,
+    occurrence: node.occurrence,
     input: node.input === null ? null : JSON.parse(node.input),
   })
   if (end.how === 'threw') {

@@ -33,6 +33,7 @@ function contextOf(parts: CodeParts): object {
     node: node.name,
     attempt: node.failures + 1,
     idempotencyKey: `${node.runId}:${node.name}`,
+    occurrence: node.occurrence,
     get abortSignal() {
       return parts.abortSignal()
     },

@@ -18,6 +18,7 @@ import { isCrash } from './crash.ts'
 import { createEnds } from './ends.ts'
 import { createHeldNodes, type Held } from './held-nodes.ts'
 import type { Heartbeat, HeartbeatPorts } from './heartbeat-loop.ts'
+import { keepSeen } from './keep-seen.ts'
 import { watchLoopLag, type LoopLag } from './loop-lag.ts'
 import { planBatch } from './plan-batch.ts'
 import { createRegistry } from './registry.ts'
@@ -185,6 +186,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
   })
 
   await registry.register(database)
+  const seen = keepSeen(database, registry, (error) => onFault('what this worker has could not be said', error))
   const beating = ports.startHeartbeat(
     {
       held,
@@ -224,6 +226,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     await ends.idle()
     await beating.stop()
     lag.stop()
+    await seen.stop()
     state = 'stopped'
   }
 
