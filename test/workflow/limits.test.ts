@@ -131,15 +131,23 @@ test('RetryAfter names the pause, and a final failure carries what was thrown', 
   assert.ok((at[1] ?? 0) - (at[0] ?? 0) >= 190)
 })
 
-test('a map hands out no more of its items at once than its limit', async (t) => {
+test('a map hands out no more of its items at once than its limit, in each run by itself', async (t) => {
   const { lockstep, worker } = await workshop(t)
-  let now = 0
-  let most = 0
-  const item = action({ name: 'item', input: z.object({ n: z.number() }) }, async (_ctx, { n }) => {
-    now += 1
-    most = Math.max(most, now)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-    now -= 1
+  const now = new Map<string, number>()
+  const most = new Map<string, number>()
+  let together = 0
+  const item = action({ name: 'item', input: z.object({ n: z.number() }) }, async (ctx, { n }) => {
+    const held = (now.get(ctx.runId) ?? 0) + 1
+    now.set(ctx.runId, held)
+    most.set(ctx.runId, Math.max(most.get(ctx.runId) ?? 0, held))
+    together = Math.max(
+      together,
+      [...now.values()].reduce((sum, one) => sum + one, 0),
+    )
+    // Until the other run's items are at work too.
+    const end = performance.now() + 10_000
+    while (together < 4 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+    now.set(ctx.runId, (now.get(ctx.runId) ?? 0) - 1)
     return n
   })
   const graph = workflow({ name: 'limited_map', input: z.object({}) }).map(
@@ -149,7 +157,19 @@ test('a map hands out no more of its items at once than its limit', async (t) =>
     { limit: 2 },
   )
   await worker({ workflows: [graph], concurrency: 10 })
-  const run = await graph.submit(lockstep, {})
-  assert.equal(Object.keys((await run.result({ timeout: '60s' })).m).length, 12)
-  assert.ok(most <= 2, `${most} at once`)
+  const runs = await graph.submitMany(lockstep, [{}, {}])
+  for (const run of runs) {
+    assert.equal(Object.keys((await run.result({ timeout: '60s' })).m).length, 12)
+    assert.equal(most.get(run.id), 2)
+  }
+  assert.equal(together, 4)
+  const limited = action({ name: 'limited', input: z.object({}), concurrency: 3 }, () => null)
+  assert.throws(
+    () => workflow({ name: 'both', input: z.object({}) }).map('m', limited, () => [], { limit: 2 }),
+    /limit of node 'm' must be left out: action 'limited' has a concurrency/,
+  )
+  assert.throws(
+    () => workflow({ name: 'none', input: z.object({}) }).map('m', item, () => [], { limit: 0 }),
+    /limit of node 'm' must be/,
+  )
 })

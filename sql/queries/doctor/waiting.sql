@@ -1,7 +1,7 @@
 -- purpose: what has been due for a minute and is known by no live worker: its want, how many (to 10001), for how many seconds,
 --   and the other versions of it that live workers have
 -- index used: node_ready, node_filed; workflow_version is small
-with recursive ready as (
+with recursive moment as materialized (select lockstep.clock() as at), ready as (
   (select min(n.want) as want from lockstep.node n where n.available_at is not null and not n.filed)
   union all
   select (select min(n.want) from lockstep.node n where n.available_at is not null and not n.filed and n.want > r.want)
@@ -15,19 +15,20 @@ with recursive ready as (
   select w.name, w.kind, w.version,
          case w.kind when 'graph' then 'plan:' || w.name || '@' || w.version
            when 'code' then 'flow:' || w.name || coalesce('@' || nullif(w.version, ''), '') else w.name end as want
-  from lockstep.workflow_version w where w.last_seen_at > lockstep.clock() - interval '3 minutes'
+  from lockstep.workflow_version w cross join moment m where w.last_seen_at > m.at - interval '3 minutes'
 )
 select d.want, o.waiting, o.seconds,
        (select string_agg(l.version, ', ' order by l.version) from live l
         where l.version <> '' and l.kind = case split_part(d.want, ':', 1) when 'plan' then 'graph' when 'flow' then 'code' end
           and d.want like case l.kind when 'graph' then 'plan:' else 'flow:' end || replace(replace(replace(l.name, '\', '\\'), '%', '\%'), '_', '\_') || '@%')
-from (select r.want from ready r where r.want is not null union select f.want from filed f where f.want is not null) d
+from moment m
+cross join (select r.want from ready r where r.want is not null union select f.want from filed f where f.want is not null) d
 cross join lateral (
-  select count(*) as waiting, extract(epoch from lockstep.clock() - min(n.available_at))::bigint as seconds
+  select count(*) as waiting, extract(epoch from m.at - min(n.available_at))::bigint as seconds
   from (select u.available_at from lockstep.node u
-        where u.want = d.want and u.available_at < lockstep.clock() - interval '1 minute' limit 10001) n) o
+        where u.want = d.want and u.available_at < m.at - interval '1 minute' limit 10001) n) o
 where o.waiting > 0
   and not exists (select 1 from live l where l.want = d.want)
-  and not exists (select 1 from lockstep.node n where n.want = d.want and n.available_at > lockstep.clock() and n.lease_expires_at > lockstep.clock())
+  and not exists (select 1 from lockstep.node n where n.want = d.want and n.available_at > m.at and n.lease_expires_at > m.at)
 order by 1
 limit 20
