@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createTestDatabase, type TestDatabase } from '../../src/testing/database.ts'
-import { interleave } from '../kit/interleave.ts'
+import { endActors, interleave, openActors } from '../kit/interleave.ts'
 import { assertSound, deadlocks } from '../kit/soundness.ts'
 import { inTurn, LIVELY, sets, specification } from '../kit/verb-specification.ts'
 import { VERBS } from '../kit/verbs.ts'
@@ -19,12 +19,14 @@ for (const one of all) {
     const own = await createTestDatabase(t)
     const newest = await isNewest(own)
     let orders = 0
+    const actors = await openActors(own, 2)
     for (const names of pairs.filter(([first]) => first === one)) {
       const lively = names.every((name) => LIVELY.includes(name))
-      if (LONG || (newest && lively)) orders += await interleave(own, specification(names))
+      if (LONG || (newest && lively)) orders += await interleave(own, specification(names), () => true, actors)
       else if (newest || lively || names[0] === names[1])
-        orders += await interleave(own, specification(names), lively ? inTurn : first)
+        orders += await interleave(own, specification(names), lively ? inTurn : first, actors)
     }
+    await endActors(actors)
     assert.ok(orders > 0)
     await assertSound(own)
     assert.equal(await deadlocks(own), 0)

@@ -19,9 +19,10 @@ export async function interleave<W>(
   own: TestDatabase,
   specification: Specification<W>,
   wanted: (order: readonly number[]) => boolean = () => true,
+  given: readonly Actor[] | null = null,
 ): Promise<number> {
   const { sessions } = specification
-  const actors = await Promise.all(sessions.map((_, at) => openActor(own, `session ${at + 1}`)))
+  const actors = given ?? (await openActors(own, sessions.length))
   const orders = ordersOf(sessions.map((steps) => steps.length)).filter(wanted)
   for (const order of orders) {
     const world = await specification.setup(own, next++)
@@ -33,8 +34,17 @@ export async function interleave<W>(
       })
     }
   }
-  await Promise.all(actors.map((actor) => actor.client.end()))
+  if (given === null) await endActors(actors)
   return orders.length
+}
+
+/** For many specifications one after the other: a session that has run its functions once runs them faster. */
+export async function openActors(own: TestDatabase, count: number): Promise<readonly Actor[]> {
+  return Promise.all(Array.from({ length: count }, async (_, at) => openActor(own, `session ${at + 1}`)))
+}
+
+export async function endActors(actors: readonly Actor[]): Promise<void> {
+  await Promise.all(actors.map((actor) => actor.client.end()))
 }
 
 let next = 1

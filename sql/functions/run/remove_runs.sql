@@ -1,5 +1,5 @@
 -- purpose: removes runs that ended longer ago than their workflow keeps them, a bounded stretch of ids per call
--- locks in order: node (deleted), step, signal, run_key
+-- locks in order: node (SKIP LOCKED, then deleted), step, signal, run_key
 -- raises: nothing
 -- idempotent how: what is gone is gone
 -- index used: node_pkey
@@ -24,6 +24,10 @@ begin
         from workflow_version w where w.name = n.workflow and w.version = coalesce(n.version, '') limit 1) k on true
    where n.finished_at < v_now - make_interval(secs => case when n.state = 'done' then coalesce(k.keep_ms, 2592000000)
                                                             else coalesce(k.keep_failed_ms, 7776000000) end / 1000.0);
+  -- A run that is being retried is not over: it is looked at again under its lock, or left for the next walk.
+  select coalesce(array_agg(d.run_id), '{}') into v_gone
+    from (select n.run_id from node n where n.run_id = any (v_gone) and n.ordinal = 0 and n.finished_at is not null
+           for no key update skip locked) d;
   removed := cardinality(v_gone);
   last := case when cardinality(v_runs) = p_limit then v_runs[p_limit] end;
   delete from run_key k using node n
