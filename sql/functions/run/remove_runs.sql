@@ -12,11 +12,13 @@ as $$
 declare
   v_now timestamptz := lockstep.clock();
   v_runs uuid[];
-  v_gone uuid[];
+  v_over uuid[];
+  v_gone uuid[] := '{}';
+  v_run uuid;
 begin
   select array_agg(n.run_id order by n.run_id) into v_runs
     from (select u.run_id from node u where u.run_id > p_after and u.ordinal = 0 order by u.run_id limit p_limit) n;
-  select coalesce(array_agg(n.run_id), '{}') into v_gone
+  select coalesce(array_agg(n.run_id order by n.run_id), '{}') into v_over
     from unnest(v_runs) i(run_id)
    cross join lateral (select * from node u where u.run_id = i.run_id and u.ordinal = 0 limit 1) n
     left join lateral (
@@ -25,9 +27,12 @@ begin
    where n.finished_at < v_now - make_interval(secs => case when n.state = 'done' then coalesce(k.keep_ms, 2592000000)
                                                             else coalesce(k.keep_failed_ms, 7776000000) end / 1000.0);
   -- A run that is being retried is not over: it is looked at again under its lock, or left for the next walk.
-  select coalesce(array_agg(d.run_id), '{}') into v_gone
-    from (select n.run_id from node n where n.run_id = any (v_gone) and n.ordinal = 0 and n.finished_at is not null
-           for no key update skip locked) d;
+  foreach v_run in array v_over loop
+    perform 1 from node n where n.run_id = v_run and n.ordinal = 0 and n.finished_at is not null for no key update skip locked;
+    if found then
+      v_gone := v_gone || v_run;
+    end if;
+  end loop;
   removed := cardinality(v_gone);
   last := case when cardinality(v_runs) = p_limit then v_runs[p_limit] end;
   delete from run_key k using node n
