@@ -145,8 +145,7 @@ test('a map hands out no more of its items at once than its limit, in each run b
       [...now.values()].reduce((sum, one) => sum + one, 0),
     )
     // Until the other run's items are at work too.
-    const end = performance.now() + 10_000
-    while (together < 4 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until("both runs' items are at work", () => together >= 4, 30_000)
     now.set(ctx.runId, (now.get(ctx.runId) ?? 0) - 1)
     return n
   })

@@ -68,7 +68,7 @@ export function scheduleEntry(calls: ScheduleCalls, runs: RunCalls): Schedules {
       return calls.put({
         name,
         ...checkedRhythm(declared),
-        target: definition?.name ?? String(target),
+        target: typeof target === 'string' ? target : definitionIn(target).name,
         input: runText(declared.input, 'input'),
         priority: priority ?? definition?.policy.priority ?? 0,
         misfire,
