@@ -156,6 +156,20 @@ test('a name in flight twice needs keys; one that comes again is numbered', asyn
   )
 })
 
+test('a patch is true for a run that slept on its way there, and asked again it answers the same', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const code = workflow({ name: 'patched_late', input: Id }, async (ctx) => {
+    await ctx.step('before', () => 1)
+    await ctx.sleep('a while', '1ms')
+    const first = await ctx.all([ctx.patch('new-way'), ctx.patch('new-way')])
+    await ctx.step('between', () => 1)
+    await ctx.sleep('another', '1ms')
+    return [...first, await ctx.patch('new-way')]
+  })
+  await worker({ workflows: [code] })
+  assert.deepEqual(await (await code.submit(lockstep, { id: 1 })).result({ timeout: '20s' }), [true, true, true])
+})
+
 test('a patch is true for runs that came there first with it, and stays so', async (t) => {
   const { lockstep, worker } = await workshop(t)
   let changed = false

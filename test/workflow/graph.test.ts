@@ -42,7 +42,7 @@ test('a node whose condition is false is skipped, and what only hangs on it too'
     .node('maybe', double, ({ input }) => input, { when: ({ input }) => input.n > 0 })
     .node('behind', double, ({ outputs }) => ({ n: outputs.maybe?.n ?? -1 }), { after: ['maybe'] })
     .node('other', double, ({ input }) => input)
-    .node('join', sum, ({ outputs }) => ({ all: [outputs.behind.n ?? 0, outputs.other.n] }), {
+    .node('join', sum, ({ outputs }) => ({ all: [outputs.behind?.n ?? 0, outputs.other.n] }), {
       after: ['behind', 'other'],
     })
   await worker({ workflows: [graph] })
@@ -56,9 +56,13 @@ test('a node whose condition is false is skipped, and what only hangs on it too'
   const all = workflow({ name: 'cond2', input: N })
     .node('maybe', double, ({ input }) => input, { when: () => false })
     .node('behind', double, () => ({ n: 1 }), { after: ['maybe'] })
+    .map('each', double, () => [{ key: 'k', input: { n: 1 } }], { after: ['maybe'] })
     .node('other', double, ({ input }) => input)
   await worker({ workflows: [all] })
-  assert.deepEqual(await (await all.submit(lockstep, { n: 5 })).result({ timeout: '10s' }), { other: { n: 10 } })
+  assert.deepEqual(await (await all.submit(lockstep, { n: 5 })).result({ timeout: '10s' }), {
+    each: {},
+    other: { n: 10 },
+  })
 })
 
 test('a map of a thousand items keeps every key and joins once', async (t) => {

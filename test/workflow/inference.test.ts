@@ -80,6 +80,11 @@ test('what the compiler refuses is refused when it is built as well', () => {
   )
   // @ts-expect-error the output of charge may be undefined
   fulfil.node('e5', ship, ({ outputs }) => ({ receipt: outputs.charge.receipt }), { after: ['charge'] })
+  const skippable = fulfil.node('only', ship, ({ outputs }) => ({ receipt: outputs.charge?.receipt ?? '' }), {
+    after: ['charge'],
+  })
+  // @ts-expect-error what only hangs on a node that may be skipped may be skipped too
+  skippable.node('e7', ship, ({ outputs }) => ({ receipt: outputs.only.length }), { after: ['only'] })
   // @ts-expect-error release undoes another action
   fulfil.node('e6', ship, ({ input }) => ({ receipt: input.orderId }), { compensate: release })
 })

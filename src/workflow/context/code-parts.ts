@@ -15,6 +15,8 @@ export interface CodeParts {
   readonly history: ReadonlyMap<string, RecordedStep>
   readonly names: StepNames
   readonly waits: Waits
+  /** What was answered in this run of the code. */
+  readonly patches: Map<string, Promise<boolean>>
   readonly abortSignal: () => AbortSignal
 }
 

@@ -2,12 +2,16 @@
 // those that look back. Ends of sleeps and timeouts are the database's; no instant crosses into this process.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { takeSignal } from '../../operations/take-signal.ts'
+import { root, text } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
+import { LIMITS } from '../../protocol/limits.ts'
 import { checkValue, issuesText } from '../../protocol/standard-schema.ts'
 import type { KeyOptions } from '../define/contexts.ts'
 import { PermanentError } from '../define/failures.ts'
 import { milliseconds, type Duration } from '../define/policy.ts'
 import { demandKind, leaseLost, type CodeParts } from './code-parts.ts'
+
+const patchName = text({ min: 1, max: LIMITS.nameBytes - 'patch:'.length, longCode: 'name_too_long' })
 
 export async function codeSleep(
   parts: CodeParts,
@@ -60,20 +64,31 @@ export async function codeSignal(parts: CodeParts, given: string, options: Signa
   }
 }
 
-/** Recorded where the code came first with the change; runs that had begun before have no such record and never get one. */
-export async function codePatch(parts: CodeParts, given: string): Promise<boolean> {
-  const { recorded: name, end } = parts.names.enter(`patch:${given}`, undefined)
-  try {
-    if (parts.history.has(name)) return true
-    if (!parts.held.node.fresh) return false
-    const { runId, leaseId } = parts.held.node
-    const record = { runId, leaseId, name, output: 'true', state: 'done' as const }
-    if (!(await parts.waits.during(async () => parts.worker.ends.record(record, () => parts.held.leaseUntil))))
-      throw leaseLost()
-    return true
-  } finally {
-    end()
+/** True where nothing is recorded that the code has not asked for yet: it is here for the first time. */
+function isFirst(parts: CodeParts): boolean {
+  for (const name of parts.history.keys()) {
+    if (!name.startsWith('patch:') && !parts.names.asked.has(name)) return false
   }
+  return true
+}
+
+/** Recorded where the code came first with the change. A run that had passed the place before never gets that record. */
+async function patched(parts: CodeParts, name: string): Promise<boolean> {
+  if (parts.history.has(name)) return true
+  if (!isFirst(parts)) return false
+  const { runId, leaseId } = parts.held.node
+  const record = { runId, leaseId, name, output: 'true', state: 'done' as const }
+  if (!(await parts.waits.during(async () => parts.worker.ends.record(record, () => parts.held.leaseUntil))))
+    throw leaseLost()
+  return true
+}
+
+/** One answer per name: asked again, it is the same. */
+export async function codePatch(parts: CodeParts, given: string): Promise<boolean> {
+  const name = `patch:${patchName.read(given, root(), 'patch name')}`
+  const known = parts.patches.get(name) ?? patched(parts, name)
+  parts.patches.set(name, known)
+  return known
 }
 
 export async function codeAll(steps: readonly unknown[]): Promise<unknown[]> {

@@ -115,7 +115,7 @@ export interface CodeContext<Tx = PgTx> extends Attempt {
   waitForSignal<T = Untyped>(name: string, options?: KeyOptions): Promise<T>
   /** Waits for all, also when one fails; then throws the first failure. */
   all<const T extends readonly unknown[]>(steps: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }>
-  /** True in runs that came here first with the changed code; false in those that had begun before. Stable for a run. */
+  /** True in runs that come here for the first time; false in those that had passed this place before the change. Stable for a run. */
   patch(name: string): Promise<boolean>
   progress(value: unknown): Promise<void>
 }

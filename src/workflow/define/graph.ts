@@ -14,11 +14,17 @@ export type Given<In, N, After extends keyof N> = {
   readonly outputs: { readonly [K in After]: N[K] } & {}
 }
 export type Fresh<N, Id extends string> = Id extends keyof N ? { readonly ERROR: `node '${Id}' is declared twice` } : Id
-export type Seen<Out, P, C> = P extends 'skip' | 'continue'
-  ? Out | undefined
+/** The name of a node that may be skipped: by its policy, its condition, or with all that it comes after. */
+export type Skipped<Id, After, S, P, C> = P extends 'skip'
+  ? Id
   : [C] extends [never]
-    ? Out
-    : Out | undefined
+    ? [After] extends [never]
+      ? never
+      : [After] extends [S]
+        ? Id
+        : never
+    : Id
+export type Seen<Out, P, Skip> = P extends 'continue' ? Out | undefined : [Skip] extends [never] ? Out : Out | undefined
 
 /** What an action that undoes another is given. */
 export interface Compensation<In, Out> {
@@ -28,9 +34,12 @@ export interface Compensation<In, Out> {
 
 export interface NodeOptions<In, N, After extends keyof N, P, C, AIn, AOut> {
   readonly after?: readonly After[] | undefined
-  /** False: the node is skipped. */
+  /** False: the node is skipped, and so is what only hangs on skipped nodes. */
   readonly when?: ((given: Given<In, N, NoInfer<After>>) => C) | undefined
-  /** fail (default): the run fails. skip: as if it were not there. continue: children see undefined. compensate: as fail. */
+  /**
+   * fail (default): the run fails. skip: as with a `when` that is false; what only hangs on skipped nodes is skipped too.
+   * continue: children run and see undefined. compensate: as fail.
+   */
   readonly onFailure?: P | undefined
   /** Undoes this node when the run fails later; the last that was done is undone first. */
   readonly compensate?: Action<string, Compensation<AIn, AOut>, unknown> | undefined
@@ -47,7 +56,8 @@ export interface Workflow<Name extends string, In, Out> extends Typed<In, Out>, 
   readonly [DEFINITION]: GraphDefinition
 }
 
-export interface Graph<Name extends string, In, N extends object> extends Workflow<
+/** N: the nodes and their outputs. S: those that may be skipped. */
+export interface Graph<Name extends string, In, N extends object, S extends string = never> extends Workflow<
   Name,
   In,
   { readonly [K in keyof N]: N[K] }
@@ -64,7 +74,7 @@ export interface Graph<Name extends string, In, N extends object> extends Workfl
     action: Action<string, AIn, AOut>,
     input: (given: Given<In, N, NoInfer<After>>) => NoInfer<AIn>,
     options?: NodeOptions<In, N, After, P, C, NoInfer<AIn>, NoInfer<AOut>>,
-  ): Graph<Name, In, N & { [K in Id]: Seen<AOut, P, C> }>
+  ): Graph<Name, In, N & { [K in Id]: Seen<AOut, P, Skipped<Id, After, S, P, C>> }, S | Skipped<Id, After, S, P, C>>
   map<
     const Id extends string,
     AIn,
@@ -80,7 +90,12 @@ export interface Graph<Name extends string, In, N extends object> extends Workfl
       /** How many of this map's items run at once in each run. Not together with a limit of its action. */
       readonly limit?: number | undefined
     },
-  ): Graph<Name, In, N & { [K in Id]: Readonly<Record<string, P extends 'fail' ? AOut : Settled<AOut>>> }>
+  ): Graph<
+    Name,
+    In,
+    N & { [K in Id]: Readonly<Record<string, P extends 'fail' ? AOut : Settled<AOut>>> },
+    S | Skipped<Id, After, S, P, C>
+  >
   /** What `result()` gives instead of the record of all outputs. */
   output<Out>(of: (given: Given<In, N, keyof N>) => Out): Workflow<Name, In, Out>
 }

@@ -1,5 +1,5 @@
 // The result of a graph without an output function: what each node brought, by name; of a map a record by key. A node that
-// was skipped is absent.
+// was skipped is absent, a map that was skipped empty.
 import type { ShownNode } from '../../protocol/run.ts'
 
 function parsed(text: string | null): unknown {
@@ -14,7 +14,7 @@ export function settledItem(ok: boolean, onFailure: string, output: string | nul
 export function graphOutputs(nodes: readonly ShownNode[]): Readonly<Record<string, unknown>> {
   const outputs: Record<string, unknown> = {}
   for (const node of nodes) {
-    if (node.kind === 'map' && node.state === 'done') {
+    if (node.kind === 'map' && (node.state === 'done' || node.state === 'skipped')) {
       const items = nodes.filter(
         (item) => item.itemOf === node.ordinal && (item.state === 'done' || item.state === 'failed'),
       )

@@ -118,6 +118,7 @@ export async function runCode(
     history: new Map(recorded.map((step) => [step.name, step])),
     names: createStepNames(),
     waits: createWaits(),
+    patches: new Map(),
     abortSignal: () => controller.signal,
   }
   const ended = await guarded(
