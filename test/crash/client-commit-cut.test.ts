@@ -3,7 +3,8 @@
 // of the user's is decided by reading the row of its request id.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Lockstep } from 'lockstep'
+import { action, Lockstep } from 'lockstep'
+import { z } from 'zod'
 import { createTestDatabase, type TestDatabase } from '../../src/testing/database.ts'
 import { startProxy, type CutPoint, type Proxy } from '../../src/testing/proxy.ts'
 
@@ -87,6 +88,41 @@ for (const point of POINTS) {
       [attempts],
     )
     assert.deepEqual(await lockstep.queue('q').group('g').pop(), [])
+  })
+}
+
+for (const point of POINTS) {
+  test(`a completion with the user's rows cut ${point} is committed once, and its run says so`, async (t) => {
+    const { database, proxy, lockstep } = await cutGround(t)
+    const own = await database.connect()
+    await own.query('create table effect (attempt int not null)')
+    const cuts: Promise<void>[] = []
+    const job = action({ name: 'job', input: z.object({}), retry: { backoff: '1ms' } }, async (ctx) => {
+      const tx = await ctx.completionTx()
+      await tx.query('insert into effect values ($1)', [ctx.attempt])
+      if (cuts.length === 0) cuts.push(proxy.cutNext(point))
+      return ctx.attempt
+    })
+    const worker = lockstep.worker({ actions: [job], lease: '1s', poll: '20ms' })
+    await worker.start()
+    const run = await job.enqueue(lockstep, {})
+    const result = await run.result({ timeout: '30s' })
+    await Promise.all(cuts)
+    assert.deepEqual((await own.query('select attempt from effect')).rows, [{ attempt: result }])
+    assert.deepEqual((await own.query('select state from lockstep.node')).rows, [{ state: 'done' }])
+  })
+
+  test(`a submission cut ${point} is one run, and its handle is of that run`, async (t) => {
+    const { database, proxy, lockstep } = await cutGround(t)
+    const job = action({ name: 'job', input: z.object({}) }, () => null)
+    const cut = proxy.cutNext(point)
+    const runs = await lockstep.enqueueMany(job, [{}, {}])
+    await cut
+    const stored = await database.database.rows('select run_id from lockstep.node order by 1', [])
+    assert.deepEqual(
+      stored.map(([id]) => id),
+      runs.map((run) => run.id).toSorted(),
+    )
   })
 }
 

@@ -7,6 +7,7 @@ import { LockstepError } from '../../src/protocol/errors.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import { startProxy, type FrameCut } from '../../src/testing/proxy.ts'
 import { waitFor } from '../../src/testing/sessions.ts'
+import { RUN_VERBS } from './cut-run-verbs.ts'
 import { nobody, VERBS, type Verb } from './cut-verbs.ts'
 
 /** All of them takes minutes: a run of CI takes every fifth message, another fifth for each verb. */
@@ -44,7 +45,7 @@ async function cutAt(t: TestContext, verb: Verb, cut: FrameCut): Promise<Outcome
   return { cut: wasCut, said, effects }
 }
 
-for (const [index, [name, verb]] of Object.entries(VERBS).entries()) {
+for (const [index, [name, verb]] of Object.entries({ ...VERBS, ...RUN_VERBS }).entries()) {
   for (const side of ['client', 'server'] as const) {
     test(`${name}: cut before each message of the ${side}, the answer is true`, async (t) => {
       const seen = new Map<string, number>()

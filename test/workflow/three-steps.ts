@@ -33,7 +33,7 @@ if (process.send !== undefined && process.env['LOCKSTEP_WORKER_URL'] !== undefin
   const worker = lockstep.worker({
     workflows: [threeNodes, threeSteps],
     concurrency: 4,
-    lease: '400ms',
+    lease: Number(process.env['LOCKSTEP_WORKER_LEASE_MS'] ?? 400),
     poll: '20ms',
     exitOnSignal: true,
     hooks: {
