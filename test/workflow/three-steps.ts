@@ -27,7 +27,7 @@ export const threeSteps = workflow({ name: 'three_steps', input: Id }, async (ct
 if (process.send !== undefined && process.env['LOCKSTEP_WORKER_URL'] !== undefined) {
   const lockstep = new Lockstep({
     connectionString: process.env['LOCKSTEP_WORKER_URL'],
-    upkeep: false,
+    upkeep: process.env['LOCKSTEP_WORKER_UPKEEP'] === '1',
     logger: { warn() {} },
   })
   const worker = lockstep.worker({
