@@ -121,7 +121,7 @@ test(
       return heard
     })
     await worker({ workflows: [listener], concurrency: 50 })
-    let spanMs = 200
+    let spanMs = 1_000
     for (let race = 0; race < RACES; race += LARGE) {
       const runs = await listener.submitMany(lockstep, ids)
       let heard = 0
@@ -134,7 +134,7 @@ test(
           if (result !== null) heard += 1
         }),
       )
-      spanMs = Math.max(10, spanMs * (heard < LARGE / 2 ? 0.6 : 1.5))
+      spanMs = Math.max(10, spanMs * (heard < LARGE / 2 ? 0.5 : 2))
     }
     const { rows } = await sql.query(
       `select n.output = 'null' as nothing, count(*)::int as runs,
