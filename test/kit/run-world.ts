@@ -128,14 +128,14 @@ export async function settleRuns(own: TestDatabase, { name, wants, code }: RunWo
   )
   // What the code waits for comes, and no pause is waited out.
   await database.rows(`select lockstep.signal_run($1::uuid, 's', '1')`, [code])
-  for (let empty = 0; empty < 2;) {
+  for (;;) {
     await database.rows(
       'update lockstep.node set available_at = lockstep.clock() where want = any ($1) and available_at > lockstep.clock()',
       [wants],
     )
     const leaseId = mintId()
     const { nodes } = await claim(database, { wants, leaseId, leaseMs: 600_000, max: 50, floor: null })
-    empty = nodes.length === 0 ? empty + 1 : 0
+    if (nodes.length === 0) return
     const planned = nodes.filter((node) => node.want === `plan:${name}-graph@v`)
     await planNodes(
       database,
