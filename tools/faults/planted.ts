@@ -161,6 +161,22 @@ export const PLANTED: readonly PlantedFault[] = [
     caught: [`${CORE}/users-transaction`, 'a plain push behind more staged ones'],
   },
   {
+    law: 9,
+    what: 'an old run is removed without a look under its lock, also while it is being retried',
+    file: 'sql/functions/run/remove_runs.sql',
+    from: ' and n.finished_at is not null for no key update skip locked',
+    to: '',
+    caught: [`${RACES}/run-verb-pairs`, 'retry of a failed run'],
+  },
+  {
+    law: 11,
+    what: 'a claim under a limit leaves out those who run already',
+    file: 'sql/functions/run/_claim_limited.sql',
+    from: 'v_room := least(v_limit.max - v_live,',
+    to: 'v_room := least(v_limit.max,',
+    caught: [`${RACES}/run-verb-pairs`, 'completion under a limit'],
+  },
+  {
     law: 12,
     what: 'a push wakes nobody',
     file: 'sql/functions/queue/_append.sql',
