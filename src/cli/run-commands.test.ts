@@ -38,6 +38,12 @@ describe('run list, show, cancel, retry, signal and tail', () => {
     assert.match((await lockstep('run', 'signal', id, 'approval')).out, /has ended \(cancelled\)/)
     assert.match((await lockstep('run', 'retry', id)).out, /runs again/)
     assert.equal(parsed(await lockstep('run', 'show', id, '--json'))['state'], 'pending')
+    await own.database.rows(
+      "update lockstep.node set state = 'done', finished_at = lockstep.clock(), available_at = null where run_id = $1::uuid",
+      [id],
+    )
+    assert.match((await lockstep('run', 'signal', id, 'approval')).out, /has ended \(completed\)/)
+    assert.equal(parsed(await lockstep('run', 'cancel', id, '--json'))['state'], 'completed')
   })
 
   it('name a run that is not there and an id that is none', async (t) => {

@@ -5,6 +5,7 @@ import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { noSuchRun } from '../no-such-run.ts'
 import { RUN_ARGUMENT, runId } from '../run-id.ts'
+import { runWord } from '../run-word.ts'
 
 export const runCancel: Command = {
   name: 'run cancel',
@@ -16,11 +17,11 @@ export const runCancel: Command = {
   async run(call) {
     const id = runId(call)
     return await withDatabase(call, async (database) => {
-      const state = await cancelRun(database, id, call.text('reason'))
+      const state = runWord(await cancelRun(database, id, call.text('reason')))
       if (state === 'not_found') throw noSuchRun(id)
       const cancelled = state === 'cancelled'
       call.output.result({ runId: id, state }, () =>
-        cancelled ? `${id} is cancelled.` : `${id} had ended before: ${state === 'done' ? 'completed' : state}.`,
+        cancelled ? `${id} is cancelled.` : `${id} had ended before: ${state}.`,
       )
       return cancelled ? 0 : 1
     })

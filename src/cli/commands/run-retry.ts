@@ -6,6 +6,7 @@ import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { noSuchRun } from '../no-such-run.ts'
 import { RUN_ARGUMENT, runId } from '../run-id.ts'
+import { runWord } from '../run-word.ts'
 
 export const runRetry: Command = {
   name: 'run retry',
@@ -19,10 +20,10 @@ export const runRetry: Command = {
     return await withDatabase(call, async (database) => {
       const before = await showRun(database.reader, id, null)
       if ('missing' in before) throw noSuchRun(id)
-      const state = await retryRun(database, id)
+      const state = runWord(await retryRun(database, id))
       const again = state === 'running' && (before.state === 'failed' || before.state === 'cancelled')
       call.output.result({ runId: id, state }, () =>
-        again ? `${id} runs again.` : `${id} is ${state === 'done' ? 'completed' : state}; nothing was changed.`,
+        again ? `${id} runs again.` : `${id} is ${state}; nothing was changed.`,
       )
       return again ? 0 : 1
     })

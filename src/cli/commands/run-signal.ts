@@ -6,6 +6,7 @@ import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { noSuchRun } from '../no-such-run.ts'
 import { readJson } from '../read-json.ts'
 import { RUN_ARGUMENT, runId } from '../run-id.ts'
+import { runWord } from '../run-word.ts'
 
 export const runSignal: Command = {
   name: 'run signal',
@@ -23,7 +24,7 @@ export const runSignal: Command = {
     const given = call.argument('payload')
     const payload = given === '' ? 'null' : readJson(given, 'payload')
     return await withDatabase(call, async (database) => {
-      const state = await signalRun(database, id, name, payload)
+      const state = runWord(await signalRun(database, id, name, payload))
       if (state === 'not_found') throw noSuchRun(id)
       call.output.result({ runId: id, signal: name, state }, () =>
         state === 'ok' ? `${name} is sent.` : `${id} has ended (${state}); nothing was sent.`,
