@@ -57,24 +57,10 @@ export const RUN_VERBS: Readonly<Record<string, Verb>> = {
     effects:
       'select n + 10 * abs(n - e) from (select count(*) from lockstep.node) x(n), (select count(*) from effect) y(e)',
   },
-  'claim of a node': {
-    prepare: async (db) => {
-      await submit(db, [runOf('job')])
-      return null
-    },
-    run: claimed,
-    effects: 'select count(*) from lockstep.node where lease_id is not null and attempt = 1',
-  },
   'completion of a node': {
     prepare: held,
     run: (db, { leaseId }) => completeNodes(db, [completionOf(leaseId)], { leaseId: mintId(), leaseMs: 1 }),
     effects: "select count(*) from lockstep.node where state = 'done'",
-  },
-  'failure of a node': {
-    prepare: held,
-    run: (db, { leaseId }) =>
-      failNodes(db, [{ runId: leaseId, ordinal: 0, leaseId: LEASE, error: '{}', retry: false, retryAfterMs: null }]),
-    effects: "select count(*) from lockstep.node where state = 'failed'",
   },
   "completion with the user's rows": {
     prepare: held,
@@ -90,5 +76,22 @@ export const RUN_VERBS: Readonly<Record<string, Verb>> = {
     },
     effects: `select d + 10 * abs(d - e) from (select count(*) from lockstep.node where state = 'done') x(d),
       (select count(*) from effect) y(e)`,
+  },
+}
+
+export const MORE_RUN_VERBS: Readonly<Record<string, Verb>> = {
+  'claim of a node': {
+    prepare: async (db) => {
+      await submit(db, [runOf('job')])
+      return null
+    },
+    run: claimed,
+    effects: 'select count(*) from lockstep.node where lease_id is not null and attempt = 1',
+  },
+  'failure of a node': {
+    prepare: held,
+    run: (db, { leaseId }) =>
+      failNodes(db, [{ runId: leaseId, ordinal: 0, leaseId: LEASE, error: '{}', retry: false, retryAfterMs: null }]),
+    effects: "select count(*) from lockstep.node where state = 'failed'",
   },
 }

@@ -123,6 +123,9 @@ test('a limit hands out as many as it allows, and a cancel frees the place', asy
   // The first look files them; the limit hands them out.
   const taken = [...(await claim(sql, 'one', 'L1')), ...(await claim(sql, 'one', 'L2'))]
   assert.equal(taken.length, 1)
+  // Another that is filed makes the limit due; there is no room all the same.
+  await sql.query(`select lockstep.enqueue('one', '1')`)
+  assert.deepEqual([...(await claim(sql, 'one', 'L1b')), ...(await claim(sql, 'one', 'L1c'))], [])
   await sql.query('select lockstep.cancel_run($1, null)', [taken[0]?.run_id])
   const next = await claim(sql, 'one', 'L3')
   assert.equal(next.length, 1)
