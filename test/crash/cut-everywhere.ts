@@ -1,7 +1,7 @@
 // Cuts the connection before each single message of a verb's conversation, in either direction, and judges what was said by what is
 // there: success only with the effect, "unavailable" only without it, and the effect once or not at all.
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { openDatabase } from '../../src/db/pool.ts'
 import { LockstepError } from '../../src/protocol/errors.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
@@ -44,27 +44,29 @@ async function cutAt(t: TestContext, verb: Verb, cut: FrameCut): Promise<Outcome
   return { cut: wasCut, said, effects }
 }
 
-export function cutEverywhere(verbs: Readonly<Record<string, Verb>>): void {
-  for (const [index, [name, verb]] of Object.entries(verbs).entries()) {
-    for (const side of ['client', 'server'] as const) {
-      test(`${name}: cut before each message of the ${side}, the answer is true`, async (t) => {
-        const seen = new Map<string, number>()
-        for (let frame = index % STRIDE; ; frame += STRIDE) {
-          const { cut, said, effects } = await cutAt(t, verb, { side, frame })
-          const where = `${side} message ${frame}: ${said}, effect ${effects}`
-          assert.ok(effects === 0 || effects === 1, where)
-          if (said === 'success') assert.equal(effects, 1, where)
-          else if (said === 'unavailable') assert.equal(effects, 0, where)
-          else assert.equal(said, 'outcome_unknown', where)
-          if (!cut) {
-            assert.equal(said, 'success', where)
-            break
-          }
-          seen.set(`${said} ${effects}`, (seen.get(`${said} ${effects}`) ?? 0) + 1)
-        }
-        assert.ok(seen.size > 0, 'nothing was cut')
-        t.diagnostic([...seen].map(([what, count]) => `${what}: ${count}`).join(', '))
-      })
+export const SIDES = ['client', 'server'] as const
+
+/** How often something was cut; `index` is the verb's place among its like. */
+export async function cutEverywhere(
+  t: TestContext,
+  verb: Verb,
+  side: FrameCut['side'],
+  index: number,
+): Promise<number> {
+  const seen = new Map<string, number>()
+  for (let frame = index % STRIDE; ; frame += STRIDE) {
+    const { cut, said, effects } = await cutAt(t, verb, { side, frame })
+    const where = `${side} message ${frame}: ${said}, effect ${effects}`
+    assert.ok(effects === 0 || effects === 1, where)
+    if (said === 'success') assert.equal(effects, 1, where)
+    else if (said === 'unavailable') assert.equal(effects, 0, where)
+    else assert.equal(said, 'outcome_unknown', where)
+    if (!cut) {
+      assert.equal(said, 'success', where)
+      break
     }
+    seen.set(`${said} ${effects}`, (seen.get(`${said} ${effects}`) ?? 0) + 1)
   }
+  t.diagnostic([...seen].map(([what, count]) => `${what}: ${count}`).join(', '))
+  return [...seen.values()].reduce((sum, count) => sum + count, 0)
 }
