@@ -14,10 +14,12 @@ import { push } from '../../src/operations/push.ts'
 import { redriveDeadLetter } from '../../src/operations/redrive-dead-letter.ts'
 import { release } from '../../src/operations/release.ts'
 import { seekGroup } from '../../src/operations/seek-group.ts'
+import { timers } from '../../src/operations/timers.ts'
 import { transaction } from '../../src/operations/transaction.ts'
 import type { Delivery, PushItem } from '../../src/protocol/message.ts'
 import { mintId } from '../../src/protocol/mint-id.ts'
 import type { TransactionRequest } from '../../src/protocol/transaction.ts'
+import { scheduleOf } from '../kit/speech.ts'
 
 export interface Verb {
   /** Runs over a good connection; what it gives goes to `run`. */
@@ -116,6 +118,19 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     effects: 'select count(*) from lockstep.lane where lease_id is null and available_at is not null',
   },
   kv: { run: bump, effects: KEY },
+  timers: {
+    run: (db) => timers(db, [[scheduleOf('q', 'k', { delayMs: 60_000 })]]),
+    effects: 'select count(*) from lockstep.timer',
+  },
+  'firing of a timer': {
+    prepare: async (db) => {
+      await timers(db, [[scheduleOf('q', 'k', {})]])
+      return null
+    },
+    run: (db) => db.rows(`select lockstep.fire_timers('q', '{k}')`, []),
+    // Ten for a timer that is in neither place or in both.
+    effects: `select s + 10 * (1 - s - n) from (select count(*) from lockstep.staged) x(s), (select count(*) from lockstep.timer) y(n)`,
+  },
   'transaction without a request id': {
     prepare: leased,
     run: (db, lease) => transaction(db, [step(lease, null)]),

@@ -73,3 +73,17 @@ export function stepOf(parts: {
 export function putOf(ns: string, key: string, value: string, expect: number | null = null): KvOperation {
   return { op: 'put', ns, key, value, ttlSeconds: null, expect, required: true }
 }
+
+/** Due at once unless said. */
+export function scheduleOf(
+  queue: string,
+  key: string,
+  over: Partial<Extract<TimerOperation, { readonly op: 'schedule' }>>,
+): TimerOperation {
+  const plain = { partition: 'p', delayMs: 0, transactionId: key, payload: '{}', producerSub: null }
+  return { op: 'schedule', queue, key, ...plain, messageId: mintId(), ...over }
+}
+
+export function cancelOf(queue: string, key: string): TimerOperation {
+  return { op: 'cancel', queue, key, transactionId: null }
+}

@@ -1,26 +1,32 @@
 // Every verb that touches the queue, the groups or the state, as one step of a session in a small world where they all want
-// the same rows: one leased lane, one drained group, one staged push, one key. Each tells the names it pushed.
+// the same rows: one leased lane, one drained group, one staged push, one key, one
+// timer, one lock. Each tells the names it pushed.
 import { ack } from '../../src/operations/ack.ts'
 import { extend } from '../../src/operations/extend.ts'
 import { kv } from '../../src/operations/kv.ts'
+import { locks } from '../../src/operations/locks.ts'
 import { pop } from '../../src/operations/pop.ts'
 import { push } from '../../src/operations/push.ts'
 import { release } from '../../src/operations/release.ts'
 import { registerStream } from '../../src/operations/register-stream.ts'
 import { stage } from '../../src/operations/stage.ts'
 import { streamCycle } from '../../src/operations/stream-cycle.ts'
+import { timers } from '../../src/operations/timers.ts'
 import { transactionIn } from '../../src/operations/transaction-in.ts'
 import { transaction } from '../../src/operations/transaction.ts'
+import { lockGuard } from '../../src/protocol/lock.ts'
 import type { Delivery, PushItem } from '../../src/protocol/message.ts'
 import type { TestDatabase } from '../../src/testing/database.ts'
 import type { Actor } from './actor.ts'
 import { openActor } from './actor.ts'
 import { byPartition, drain } from './drain.ts'
-import { ackOf, item, popOf, putOf, stepOf } from './speech.ts'
+import { ackOf, cancelOf, item, popOf, putOf, stepOf, scheduleOf } from './speech.ts'
 
 export interface World {
   readonly queue: string
   readonly key: string
+  /** Of a lock that is held, called as the queue. */
+  readonly token: number
   /** Leased by group g: the first two of p1's three messages. */
   readonly leased: readonly Delivery[]
   /** Consumed by group h, whose lanes are drained. */
@@ -41,7 +47,11 @@ export async function makeWorld(own: TestDatabase, nth: number): Promise<World> 
   const { answers } = await pop(own.database, popOf(queue, 'g', { batch: 2, partition: 'p1' }))
   await kv(own.database, [[putOf('world', queue, '1')]])
   await stageAlone(own, [item(queue, 'p3', 's1')])
-  return { queue, key: queue, leased: answers[0] ?? [], past }
+  // Due at once: whoever fires it pushes f1 to p1.
+  await timers(own.database, [[scheduleOf(queue, 'due', { partition: 'p1', transactionId: 'f1' })]])
+  const [[held] = []] = await locks(own.database, [[{ ...LOCK, name: queue }]])
+  const token = held?.op === 'acquire' && held.done ? held.token : 0
+  return { queue, key: queue, token, leased: answers[0] ?? [], past }
 }
 
 const users = new WeakMap<TestDatabase, Promise<Actor>>()
@@ -55,6 +65,8 @@ export async function stageAlone(own: TestDatabase, items: readonly PushItem[]):
   }
   await stage((await user).door, items)
 }
+
+const LOCK = { op: 'acquire', ttlSeconds: 300, owner: 'me', limit: 1 } as const
 
 export const FIRST_NAMES = ['m1', 'm2', 'm3', 'n1', 'n2', 's1']
 
@@ -84,12 +96,13 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     nothing(ack(db, [past.map((one) => ackOf(one, 'completed', { leaseId: null }))])),
   extend: ({ db }, { leased }) => nothing(extend(db, leaseOf(leased), 300)),
   release: ({ db }, { leased }) => nothing(release(db, leaseOf(leased))),
-  transaction: async ({ db }, { queue, key, leased }) => {
+  transaction: async ({ db }, { queue, key, leased, token }) => {
     const [a = '', b = ''] = names(2)
     const step = stepOf({
       acks: leased.map((one) => ackOf(one)),
       pushes: [item(queue, 'p2', a), item(queue, 'p9', b)],
-      kv: [putOf('world', key, '2')],
+      kv: [putOf('world', key, '2'), guardOf(queue, token)],
+      timers: [scheduleOf(queue, 'later', LATER), cancelOf(queue, 'due')],
       requestId: a,
     })
     const [result] = await transaction(db, [step])
@@ -101,6 +114,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
       acks: leased.map((one) => ackOf(one)),
       pushes: [item(queue, 'p1', a), item(queue, 'p2', b)],
       kv: [putOf('world', key, '3')],
+      timers: [cancelOf(queue, 'later'), scheduleOf(queue, 'new', LATER)],
     })
     return (await transactionIn(door, step)).success ? [a, b] : []
   },
@@ -124,6 +138,21 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     })
     return result.success ? [a] : []
   },
+  timers: ({ db }, { queue }) =>
+    nothing(timers(db, [[scheduleOf(queue, 'later', LATER), cancelOf(queue, 'due'), cancelOf(queue, 'none')]])),
+  'firing of timers': async ({ sql }, { queue }) => {
+    const [row] = await sql(`select lockstep.fire_timers($1, '{due,later}')`, [queue])
+    return row?.[0] === '1' ? ['f1'] : []
+  },
+  locks: ({ db }, { queue, token }) =>
+    nothing(
+      locks(db, [
+        [
+          { op: 'renew', name: queue, token, slot: 0, owner: 'me', ttlSeconds: 300 },
+          { ...LOCK, name: `${queue}!`, limit: 2, owner: null },
+        ],
+      ]),
+    ),
   'key/value': ({ db }, { key }) => nothing(kv(db, [[putOf('world', key, '4')]])),
   'seek of the group': ({ sql }, { queue }) =>
     nothing(sql(`select lockstep.seek_group($1, 'g', '-infinity')`, [queue])),
@@ -149,6 +178,9 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   'deletion of the group': ({ sql }, { queue }) => nothing(sql(`select lockstep.delete_group($1, 'g')`, [queue])),
   'deletion of the queue': ({ sql }, { queue }) => nothing(sql('select lockstep.delete_queue($1)', [queue])),
 }
+
+const LATER = { delayMs: 86_400_000 }
+const guardOf = (name: string, token: number) => ({ ...lockGuard(name, 0, token), required: false })
 
 async function pushed(db: Actor['db'], queue: string, partitions: readonly string[]): Promise<readonly string[]> {
   const fresh = names(partitions.length)
