@@ -30,6 +30,9 @@ import { schedulePreview } from './commands/schedule-preview.ts'
 import { schedulePut } from './commands/schedule-put.ts'
 import { scheduleTrigger } from './commands/schedule-trigger.ts'
 import { serve } from './commands/serve.ts'
+import { timerCancel } from './commands/timer-cancel.ts'
+import { timerList } from './commands/timer-list.ts'
+import { timerShow } from './commands/timer-show.ts'
 import { url } from './commands/url.ts'
 import { workerCommand } from './commands/worker.ts'
 
@@ -49,6 +52,9 @@ export const COMMANDS: readonly Command[] = [
   kvPut,
   kvDelete,
   kvList,
+  timerList,
+  timerShow,
+  timerCancel,
   dlqList,
   dlqRedrive,
   groupList,

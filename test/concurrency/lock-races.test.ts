@@ -66,9 +66,11 @@ function resultOf(told: readonly (readonly Outcome[])[], session: number): LockR
 
 const won = (result: LockResult): boolean => result.op !== 'get' && result.done
 
-async function owners(own: TestDatabase, name: string): Promise<readonly (string | null)[]> {
+async function owners(own: TestDatabase, name: string): Promise<readonly string[]> {
   const result = await one(own.database, { op: 'get', name })
-  return result.op === 'get' ? result.holders.map(({ owner }) => owner).toSorted() : []
+  return result.op === 'get'
+    ? result.holders.map(({ owner }) => owner ?? '').toSorted((x, y) => x.localeCompare(y))
+    : []
 }
 
 test('of two that want a lock one has it, and a permit that is given back or taken over has one owner', async (t) => {
