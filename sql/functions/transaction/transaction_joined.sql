@@ -105,7 +105,7 @@ begin
   end if;
   if cardinality(p_push_queue) > 0 then
     for v_row in
-      select * from lockstep._judge_pushes(p_push_step, p_push_pos, p_push_queue, p_push_partition, p_push_tx, p_push_payload, v_now)
+      select * from lockstep._judge_pushes(v_answer, p_push_step, p_push_pos, p_push_queue, p_push_partition, p_push_tx, p_push_payload, v_now)
     loop
       v_answer[v_row.step] := coalesce(v_answer[v_row.step], lockstep._push_loss(v_row.pos, v_row.reason, v_row.message_id, v_row.conflict));
     end loop;

@@ -60,3 +60,27 @@ test('of many pushes at once to one partition of a bounded queue exactly as many
   assert.equal(told(results.flat()).filter((one) => one === 'queued').length, 10)
   await assertSound(own)
 })
+
+test('in a joined call a step that loses takes no room from its neighbours', async (t) => {
+  const own = await createTestDatabase(t)
+  await own.database.rows(`select lockstep.configure('q', '{"maxSize":6}')`, [])
+  await push(own.database, [item('q', 'p', 'known')])
+  const items = (name: string, n: number) => Array.from({ length: n }, (_, at) => item('q', `p${at}`, `${name}-${at}`))
+  const check = { op: 'check' as const, ns: 's', key: 'k', expect: 7, required: true }
+  const results = await transaction(own.database, [
+    stepOf({ pushes: items('guard', 5), kv: [check] }),
+    stepOf({ pushes: [...items('twice', 5), item('q', 'p', 'known')] }),
+    stepOf({ pushes: items('fits', 2) }),
+    stepOf({ pushes: items('much', 4) }),
+    stepOf({ pushes: items('last', 3) }),
+    stepOf({ pushes: items('late', 1) }),
+  ])
+  assert.deepEqual(
+    results.map((one) => (one === 'deferred' ? one : one.success ? 'stored' : one.reason)),
+    ['kv_precondition', 'duplicate', 'stored', 'queue_full', 'stored', 'queue_full'],
+  )
+  const [lost] = results.slice(3)
+  assert.ok(lost !== undefined && lost !== 'deferred' && !lost.success && lost.reason === 'queue_full')
+  assert.equal(lost.failedIndex, 3)
+  await assertSound(own)
+})
