@@ -37,22 +37,23 @@ export function decodeConfigure(body: RequestBody): ConfigureRequest {
   if (nested !== undefined && nested !== null && !isRecord(nested)) refuse(place, 'options', 'an object')
   return {
     queue,
-    namespace: labelOf(request, 'namespace'),
-    task: labelOf(request, 'task'),
+    namespace: labelOf(request, 'namespace') ?? (isRecord(nested) ? labelOf(nested, 'namespace') : null),
+    task: labelOf(request, 'task') ?? (isRecord(nested) ? labelOf(nested, 'task') : null),
     options: checkOptions(isRecord(nested) ? nested : request),
     mode,
-    ignored: isRecord(nested) ? noOptions(nested, []) : noOptions(request, [...Object.keys(CONFIGURE_BODY), ...OWN]),
+    ignored: isRecord(nested) ? noOptions(nested, LABELS) : noOptions(request, [...Object.keys(CONFIGURE_BODY), ...OWN]),
   }
 }
 
-const OWN: readonly string[] = ['namespace', 'task', 'options']
+const LABELS: readonly string[] = ['namespace', 'task']
+const OWN: readonly string[] = [...LABELS, 'options']
 
 function noOptions(source: Readonly<Record<string, unknown>>, known: readonly string[]): readonly string[] {
   const ignored = Object.keys(source).filter((name) => !isOption(name) && !known.includes(name))
   return ignored.slice(0, NAMED_AT_MOST).map((name) => name.slice(0, LIMITS.nameBytes))
 }
 
-/** Taken when it is text that is not empty; anything else leaves what is stored. */
+/** Taken when it is text that is not empty; anything else leaves what is stored. Some clients send it among the options. */
 function labelOf(request: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = Object.hasOwn(request, name) ? request[name] : undefined
   if (typeof value !== 'string' || value === '') return null

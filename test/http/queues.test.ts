@@ -71,6 +71,17 @@ test('options may stand at the top only when there is no options object', async 
   assert.equal(nested.json.options.leaseTime, 300)
 })
 
+test('a namespace and a task may stand among the options, where some clients put them; the top wins', async (t) => {
+  const { post } = await serve(t)
+  const inside = { queue: 'a', options: { namespace: 'shop', task: 'ship' } }
+  const { json } = await post('/api/v1/configure', inside)
+  assert.deepEqual([json.namespace, json.task], ['shop', 'ship'])
+  const both = await post('/api/v1/configure', { ...inside, namespace: 'top' })
+  assert.deepEqual([both.json.namespace, both.json.task], ['top', 'ship'])
+  const empty = await post('/api/v1/configure', { queue: 'a', options: { namespace: '', task: null } })
+  assert.deepEqual([empty.json.namespace, empty.json.task], ['top', 'ship'], 'what is no text leaves what is stored')
+})
+
 test('a refused configure changes nothing', async (t) => {
   const { post, sql } = await serve(t)
   const wrong: readonly [unknown, RegExp][] = [
