@@ -48,9 +48,12 @@ export async function streamCycle(db: Executor, cycle: StreamCycle): Promise<Str
     success: true,
     queue: row?.[1] ?? '',
     pushes: result.operations.filter((each) => each.type === 'push'),
-    ack: acked ? { leaseReleased: acked.leaseReleased, dlq: acked.dlq } : null,
+    ack: acked ? { leaseReleased: acked.leaseReleased || endsLease(cycle), dlq: acked.dlq } : null,
   }
 }
+
+/** The ack of a claim's empty batch moves nothing, but it ends the lease as any other does. */
+const endsLease = ({ ack, releaseLease }: StreamCycle): boolean => releaseLease || ack?.status === 'retry'
 
 function ackOf({ ack, partitionId }: StreamCycle): readonly StepOperation[] {
   if (ack === null) return []

@@ -41,7 +41,9 @@ export function decodeConfigure(body: RequestBody): ConfigureRequest {
     task: labelOf(request, 'task') ?? (isRecord(nested) ? labelOf(nested, 'task') : null),
     options: checkOptions(isRecord(nested) ? nested : request),
     mode,
-    ignored: isRecord(nested) ? noOptions(nested, LABELS) : noOptions(request, [...Object.keys(CONFIGURE_BODY), ...OWN]),
+    ignored: isRecord(nested)
+      ? noOptions(nested, LABELS)
+      : noOptions(request, [...Object.keys(CONFIGURE_BODY), ...OWN]),
   }
 }
 

@@ -112,6 +112,10 @@ export const LIMITS = {
   /** Keys and values that one read of a stream's state brings; past it the read is refused, never cut. */
   streamStateBytes: 64 * 1024 * 1024,
   streamHashBytes: 512,
+  /** Partitions that one claim of a stream asks for, and how long it holds them. */
+  streamClaims: 1_000,
+  streamClaimSeconds: 600,
+  streamClaimSecondsDefault: 30,
   /** Of a bearer token, of the subject in it, and how many are remembered as checked. */
   tokenBytes: 8_192,
   subjectBytes: 512,

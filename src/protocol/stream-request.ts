@@ -18,7 +18,7 @@ import { utf8Length } from './utf8.ts'
 const stateKey = text({ min: 1, max: LIMITS.streamStateKeyBytes })
 
 /** As it was answered: decimal text; a number is as good. */
-const queryId: Field<number> = {
+export const queryId: Field<number> = {
   type: 'the query_id of a registration',
   optional: false,
   read(value, place, name) {

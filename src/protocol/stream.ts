@@ -78,3 +78,52 @@ export type StreamLoss =
   | 'unknown_query'
   | 'unknown_partition'
   | Extract<TransactionResult, { readonly success: false }>['reason']
+
+export interface StreamClaim {
+  readonly queryId: number
+  readonly partitionIds: readonly string[]
+  /** Null: `streams.` and the name of the query. */
+  readonly group: string | null
+  readonly leaseSeconds: number
+}
+
+/** busy: another holds it; backlog: messages wait for the group, its next pop brings them; missing: no such partition. */
+export type ClaimStatus = 'claimed' | 'busy' | 'backlog' | 'missing'
+
+export interface ClaimedPartition {
+  readonly partitionId: string
+  /** Empty when it is missing. */
+  readonly partition: string
+  readonly status: ClaimStatus
+  readonly leaseExpiresAt: string | null
+}
+
+export interface ClaimedPartitions {
+  /** Of all that were claimed. */
+  readonly leaseId: string
+  /** The database's clock, epoch milliseconds: windows close on it. */
+  readonly nowMs: number
+  readonly partitions: readonly ClaimedPartition[]
+}
+
+export interface PartitionsQuery {
+  readonly queryId: number
+  /** A partition's id; empty: from the first. */
+  readonly after: string
+  /** Only partitions whose newest state is at least this old. */
+  readonly untouchedMs: number | null
+  readonly limit: number
+}
+
+export interface StatePartition {
+  readonly partitionId: string
+  readonly partition: string
+  readonly queue: string
+  readonly updatedAt: string
+}
+
+export interface StatePartitions {
+  readonly partitions: readonly StatePartition[]
+  /** Where to go on; null at the end. */
+  readonly next: string | null
+}

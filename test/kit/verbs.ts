@@ -10,6 +10,7 @@ import { push } from '../../src/operations/push.ts'
 import { release } from '../../src/operations/release.ts'
 import { registerStream } from '../../src/operations/register-stream.ts'
 import { stage } from '../../src/operations/stage.ts'
+import { streamClaim } from '../../src/operations/stream-claim.ts'
 import { streamCycle } from '../../src/operations/stream-cycle.ts'
 import { timers } from '../../src/operations/timers.ts'
 import { transactionIn } from '../../src/operations/transaction-in.ts'
@@ -153,6 +154,18 @@ export const VERBS: Readonly<Record<string, Verb>> = {
         ],
       ]),
     ),
+  'stream claim': async ({ db }, { queue, past, leased }) => {
+    const { queryId } = await registerStream(db, {
+      name: queue,
+      sourceQueue: queue,
+      sinkQueue: null,
+      configHash: 'h',
+      reset: false,
+    })
+    const partitionIds = [...new Set([...past, ...leased].map((message) => message.partitionId))]
+    const claimed = await streamClaim(db, { queryId: Number(queryId), partitionIds, group: 'h', leaseSeconds: 30 })
+    return nothing(release(db, claimed?.leaseId ?? ''))
+  },
   'key/value': ({ db }, { key }) => nothing(kv(db, [[putOf('world', key, '4')]])),
   'seek of the group': ({ sql }, { queue }) =>
     nothing(sql(`select lockstep.seek_group($1, 'g', '-infinity')`, [queue])),

@@ -336,4 +336,20 @@ export const PLANTED: readonly PlantedFault[] = [
     to: 'null;',
     caught: ['test/integration/delivery/delays', 'a shorter delay holds'],
   },
+  {
+    law: 8,
+    what: "the lapse of a stream's empty batch is charged to the message behind it",
+    file: 'sql/functions/lane/_judge_lapse.sql',
+    from: 'if p_lane.batch_end = p_lane.committed then',
+    to: 'if false then',
+    caught: ['test/http/stream-claims', 'a claim that lapses spends no budget'],
+  },
+  {
+    law: 4,
+    what: "a stream's claim takes a partition that another holds",
+    file: 'sql/functions/stream/stream_claim.sql',
+    from: 'if v_lane.lease_expires_at > v_now then',
+    to: 'if false then',
+    caught: ['test/http/stream-claims', 'of many claims at once'],
+  },
 ]

@@ -13,6 +13,13 @@ declare
   v_lane lane := p_lane;
   v_wide boolean := p_lane.batch_end - p_lane.committed > 1;
 begin
+  v_lane.lease_id := null;
+  v_lane.lease_expires_at := null;
+  v_lane.batch_end := null;
+  if p_lane.batch_end = p_lane.committed then
+    -- An empty batch, a stream's claim: no message was worked on.
+    return v_lane;
+  end if;
   v_lane.crashes := p_lane.crashes + 1;
   if v_lane.crashes > p_queue.crash_limit and not v_wide then
     perform lockstep._bury(p_queue, p_group_name, p_lane.partition_id, array[p_lane.committed], 'crashed',
@@ -26,9 +33,6 @@ begin
   if v_wide and p_lane.crashes + 1 >= least(2, greatest(p_queue.crash_limit, 1)) then
     v_lane.narrow_until := greatest(p_lane.narrow_until, p_lane.batch_end);
   end if;
-  v_lane.lease_id := null;
-  v_lane.lease_expires_at := null;
-  v_lane.batch_end := null;
   return v_lane;
 end
 $$;

@@ -5,6 +5,7 @@
 -- index used: stream_query_pkey, lane_lease, stream_state_pkey
 -- p_group null: streams.<name of the query>. p_status null: no ack. completed and p_release: the whole batch; completed alone: p_count messages from the head, the lease
 --   stays for the rest; retry: the lease is given up where it stands. A null value deletes its key. No key comes twice.
+--   The lease of stream_claim has an empty batch: its ack moves nothing, and fails when the lease is gone.
 -- Answers as transaction_joined for one step, its pushes at p_push_pos and the ack behind them; further reasons: unknown_query,
 --   unknown_partition.
 create or replace function lockstep.stream_cycle(
@@ -23,6 +24,8 @@ declare
   v_pos int[] := array(select generate_series(0, v_pushes - 1));
   v_lane record;
   v_at bigint;
+  v_empty boolean := false;
+  v_status text := p_status;
   v_group text;
   v_now timestamptz;
 begin
@@ -50,7 +53,11 @@ begin
       result := '{"success":false,"reason":"rejected_ack","failedIndex":' || v_pushes || ',"error":"invalid or expired lease"}';
       return;
     end if;
-    v_at := case when p_status <> 'completed' then v_lane.committed
+    v_empty := v_lane.batch_end = v_lane.committed;
+    if v_empty then
+      v_status := 'completed';
+    end if;
+    v_at := case when v_status <> 'completed' then v_lane.committed
                  when p_release then v_lane.batch_end - 1
                  else least(v_lane.committed + p_count, v_lane.batch_end) - 1 end;
   end if;
@@ -59,11 +66,23 @@ begin
       '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
       array_fill(1, array[v_acks]), array_fill(v_pushes, array[v_acks]), array_fill(p_queue_id, array[v_acks]),
       array_fill(p_partition_id, array[v_acks]), array_fill(v_group, array[v_acks]), array_fill(p_lease, array[v_acks]),
-      array_fill(null::text, array[v_acks]), array_fill(v_at, array[v_acks]), array_fill(p_status, array[v_acks]),
+      array_fill(null::text, array[v_acks]), array_fill(v_at, array[v_acks]), array_fill(v_status, array[v_acks]),
       array_fill(null::text, array[v_acks]),
       v_step, v_pos, p_push_queue, p_push_partition, p_push_tx, p_push_payload, p_push_trace, p_push_sub, p_push_id,
       '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}') t;
-  if result::json ->> 'success' <> 'true' or cardinality(p_key) = 0 then
+  if result::json ->> 'success' <> 'true' then
+    return;
+  end if;
+  if v_empty and (p_release or p_status <> 'completed') then
+    -- The ack of an empty batch moved nothing, under the lane's lock; the lease that it was made for ends here.
+    v_now := lockstep.clock();
+    update lane l
+       set lease_id = null, lease_expires_at = null, batch_end = null, available_at = v_now
+      from consumer_group g
+     where g.queue_id = p_queue_id and g.name = v_group and l.queue_id = g.queue_id and l.group_id = g.id
+       and l.partition_id = p_partition_id and l.lease_id = p_lease;
+  end if;
+  if cardinality(p_key) = 0 then
     return;
   end if;
 

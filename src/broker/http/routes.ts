@@ -20,6 +20,7 @@ import { queueRoutes } from './queues.ts'
 import type { Route } from './route.ts'
 import { runRoutes } from './runs.ts'
 import { statusRoutes } from './status.ts'
+import { streamClaimRoutes } from './stream-claims.ts'
 import { streamRoutes } from './streams.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { taskRoutes } from './tasks.ts'
@@ -54,4 +55,5 @@ export const ROUTES: readonly Route[] = [
   ...taskRoutes,
   ...streamRoutes,
   ...ephemeralRoutes,
+  ...streamClaimRoutes,
 ]
