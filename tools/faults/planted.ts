@@ -244,7 +244,7 @@ export const PLANTED: readonly PlantedFault[] = [
     law: 12,
     what: 'a push wakes nobody',
     file: 'sql/functions/queue/_append.sql',
-    from: '  perform lockstep._wake(p_queue_id, v_ids, v_now);\n',
+    from: '  perform lockstep._wake(p_queue_id, v_ids, v_now + make_interval(secs => v_delay));\n',
     to: '',
     caught: [`${RACES}/wake-ups`, 'a push that waits for the ack'],
   },
