@@ -22,6 +22,10 @@ export const SETTINGS = {
     'Listen beyond loopback although no token is checked: only when something before the broker keeps strangers out.',
   ),
   ...AUTH_SETTINGS,
+  LOCKSTEP_ENCRYPTION_KEYS: secretSetting(
+    optional(text({ min: 1, max: LIMITS.secretFileBytes }), null),
+    'Keys for the payloads of queues whose `encryptionEnabled` is on: `name:key` pairs separated by commas, the current one first, each key 32 random bytes in base64 or hex.',
+  ),
   LOCKSTEP_TLS_CERT_FILE: setting(
     optional(text({ min: 1, max: 4_096 }), null),
     '',

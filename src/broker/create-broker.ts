@@ -3,6 +3,9 @@
 // what is in flight, hands back what could not be delivered, and then closes.
 import type { Pool } from 'pg'
 import { checkSchema } from '../db/migrate/schema-state.ts'
+import { createVault } from '../db/vault/create-vault.ts'
+import { readKeyRing } from '../db/vault/key-ring.ts'
+import { showKeys } from '../db/vault/seal-items.ts'
 import { openDatabase } from '../db/pool.ts'
 import type { Database } from '../db/pool.ts'
 import { LockstepError } from '../protocol/errors.ts'
@@ -48,6 +51,8 @@ export interface BrokerOptions {
   readonly allowOpen?: boolean
   /** Ask every request but public ones for a bearer token. */
   readonly auth?: AuthOptions
+  /** Keys for the payloads of encrypted queues, the current one first: `name:key` pairs separated by commas. */
+  readonly encryptionKeys?: string
   /** Serve HTTPS. */
   readonly tls?: TlsOptions
   /** Names besides localhost under which clients reach it; without any, one beyond loopback answers to every name. */
@@ -103,6 +108,7 @@ export function createBroker(options: BrokerOptions): Broker {
       ...(options.pool === undefined ? {} : { pool: options.pool }),
       ...(options.connectionString === undefined ? {} : { connectionString: options.connectionString }),
       connections,
+      vault: options.encryptionKeys === undefined ? undefined : createVault(readKeyRing(options.encryptionKeys)),
       applicationName: 'lockstep-broker',
       onConnectionLost: (error) => logger.error('connection lost', { message: error.message }),
     })
@@ -122,10 +128,11 @@ export function createBroker(options: BrokerOptions): Broker {
     logger.info('listening', { address: started.serving.address(host), tokens: auth !== null })
   }
 
-  /** A schema that does not fit is refused; a PostgreSQL that does not answer yet is waited for, with health red. */
+  /** A schema or keys that do not fit are refused; a PostgreSQL that does not answer yet is waited for, with health red. */
   async function demandSchema(database: Database): Promise<void> {
     try {
       await checkSchema(database)
+      await showKeys(database)
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code !== 'unavailable') throw error
       logger.error('PostgreSQL does not answer yet', { message: error.message })

@@ -34,6 +34,7 @@ export async function runBroker(options: RunOptions = {}): Promise<Broker> {
     port: options.port ?? settings.PORT,
     allowOpen: settings.LOCKSTEP_ALLOW_OPEN,
     ...(auth === null ? {} : { auth }),
+    ...(settings.LOCKSTEP_ENCRYPTION_KEYS === null ? {} : { encryptionKeys: settings.LOCKSTEP_ENCRYPTION_KEYS }),
     ...(tls === null ? {} : { tls }),
     hostNames: settings.LOCKSTEP_HOST_NAMES?.split(',') ?? [],
     defaultSubscriptionMode: settings.DEFAULT_SUBSCRIPTION_MODE,

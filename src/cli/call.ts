@@ -3,7 +3,9 @@
 
 import { checkSchema } from '../db/migrate/schema-state.ts'
 import { type Database, openDatabase } from '../db/pool.ts'
+import { userInfo } from 'node:os'
 import { findDatabase } from './find-database.ts'
+import { vaultFrom } from './vault-from.ts'
 import type { Output } from './output.ts'
 import type { Parsed } from './parse-arguments.ts'
 import { withProgress } from './progress.ts'
@@ -40,7 +42,14 @@ export async function withDatabase<T>(
   schema: 'fits' | 'any' = 'fits',
 ): Promise<T> {
   const { connectionString, source } = findDatabase(call.text('database-file'), call.env, process.cwd())
-  const database = openDatabase({ connectionString, connections: 2, applicationName: 'lockstep command' })
+  const vault = vaultFrom(call.env)
+  const database = openDatabase({
+    connectionString,
+    connections: 2,
+    applicationName: 'lockstep command',
+    vault,
+    acting: { actor: `command:${userName()}`, requestId: null },
+  })
   try {
     if (schema === 'fits') {
       await withProgress(call.output, `connecting to the database of ${source}`, checkSchema(database))
@@ -48,5 +57,14 @@ export async function withDatabase<T>(
     return await use(database)
   } finally {
     await database.close()
+  }
+}
+
+/** Of who runs the command, for the audit; a process without an entry in the list of users has its number. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
   }
 }

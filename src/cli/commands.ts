@@ -1,12 +1,15 @@
 // All commands in one table, in the order of the help. The parser, the help and docs/reference/cli.md are made from it.
 
 import type { Command } from './command.ts'
+import { auditList } from './commands/audit-list.ts'
 import { dev } from './commands/dev.ts'
 import { dlqList } from './commands/dlq-list.ts'
 import { dlqRedrive } from './commands/dlq-redrive.ts'
 import { doctor } from './commands/doctor.ts'
 import { groupList } from './commands/group-list.ts'
 import { groupSeek } from './commands/group-seek.ts'
+import { keysList } from './commands/keys-list.ts'
+import { keysRotate } from './commands/keys-rotate.ts'
 import { kvDelete } from './commands/kv-delete.ts'
 import { kvGet } from './commands/kv-get.ts'
 import { kvList } from './commands/kv-list.ts'
@@ -59,6 +62,9 @@ export const COMMANDS: readonly Command[] = [
   dlqRedrive,
   groupList,
   groupSeek,
+  keysList,
+  keysRotate,
+  auditList,
   runList,
   runShow,
   runTail,

@@ -27,6 +27,11 @@ export interface HttpOptions extends Common {
 }
 
 interface InProcess extends Common {
+  /**
+   * Keys for the payloads of encrypted queues, the current one first: `name:key` pairs separated by commas, each key 32 bytes in
+   * base64 or hex. May be undefined, so that `process.env` fits.
+   */
+  readonly encryptionKeys?: string | undefined
   /** Whether this process takes part in the database's upkeep; default true. */
   readonly upkeep?: boolean | undefined
   readonly url?: never

@@ -13,13 +13,17 @@ async function open(options: LockstepOptions): Promise<Transport> {
   return (await import('#postgres')).openPostgres(options, loggerOf(options))
 }
 
-function join(tx: OpenClient | Joinable): () => Promise<JoinedTransaction> {
-  checkOpenTransaction(tx)
-  return async () => {
+type Join = (tx: OpenClient | Joinable) => () => Promise<JoinedTransaction>
+
+const joinWith =
+  (options: LockstepOptions): Join =>
+  (tx) => {
     checkOpenTransaction(tx)
-    return (await import('#postgres')).joinTransaction(tx)
+    return async () => {
+      checkOpenTransaction(tx)
+      return (await import('#postgres')).joinTransaction(tx, options)
+    }
   }
-}
 
 export class Lockstep<const O extends LockstepOptions = LockstepOptions> implements Client<WayOf<O>> {
   readonly queue: Client<WayOf<O>>['queue']
@@ -46,7 +50,12 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     // Wrong options are refused here, not at the first verb.
     const inProcess = !isHttp(options)
     if (isHttp(options)) httpSettings(options)
-    const client = clientOver<WayOf<O>>({ open: async () => open(options), log: loggerOf(options), inProcess, join })
+    const client = clientOver<WayOf<O>>({
+      open: async () => open(options),
+      log: loggerOf(options),
+      inProcess,
+      join: joinWith(options),
+    })
     this.queue = client.queue
     this.kv = client.kv
     this.locks = client.locks

@@ -20,6 +20,7 @@ import type { PostgresOptions } from './client-options.ts'
 import { isObject } from './foreign-transaction.ts'
 import { writesNothing } from './kv-input.ts'
 import { errorLine, type Logger } from './logger.ts'
+import { vaultOf } from './postgres/vault-of.ts'
 import { clientDoor } from './postgres/client-door.ts'
 import { joinedTransaction, pushItem } from './postgres/joined-transaction.ts'
 import { repeated } from './postgres/repeated.ts'
@@ -48,17 +49,18 @@ function isPool(value: unknown): value is Pool {
 }
 
 function connectionsOf(options: PostgresOptions): { readonly database: Database; readonly connections: number } {
+  const vault = vaultOf(options)
   if (options.pool !== undefined) {
     const { pool } = options
     if (!isPool(pool)) throw new LockstepError('bad_request', 'pool must be a Pool of pg')
-    return { database: openDatabase({ pool, applicationName: APPLICATION }), connections: pool.options.max }
+    return { database: openDatabase({ pool, applicationName: APPLICATION, vault }), connections: pool.options.max }
   }
   const { connectionString, connections = LIMITS.poolConnections } = options
   if (!Number.isInteger(connections) || connections < 2) {
     throw new LockstepError('bad_request', 'connections must be a whole number of at least 2')
   }
   if (connectionString === undefined) throw new LockstepError('bad_request', 'connectionString is undefined')
-  return { database: openDatabase({ connectionString, connections, applicationName: APPLICATION }), connections }
+  return { database: openDatabase({ connectionString, connections, applicationName: APPLICATION, vault }), connections }
 }
 
 /** The schema is looked at once, before the first verb; a refusal is looked at again by the next. */
@@ -215,9 +217,10 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
   }
 }
 
-export async function joinTransaction(tx: unknown): Promise<JoinedTransaction> {
+export async function joinTransaction(tx: unknown, options: object): Promise<JoinedTransaction> {
   const joins = joinsOf(tx)
-  if (joins !== null) return joinedTransaction(foreignDoor(joins.door))
+  const vault = vaultOf(options)
+  if (joins !== null) return joinedTransaction(foreignDoor(joins.door, vault))
   if (!isObject(tx)) throw new LockstepError('not_a_transaction', 'in(tx) takes a pg client after BEGIN')
-  return joinedTransaction(foreignDoor(clientDoor(tx)))
+  return joinedTransaction(foreignDoor(clientDoor(tx), vault))
 }

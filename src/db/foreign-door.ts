@@ -1,5 +1,6 @@
 // A foreign transaction's door with Lockstep's own refusals named. Every other error goes to the caller unchanged, as his
 // transaction is his.
+import type { Vault } from '../protocol/vault.ts'
 import type { Door } from './executor.ts'
 import { faultOf, sqlstateOf } from './pg-errors.ts'
 
@@ -11,8 +12,9 @@ export function foreignFault(error: unknown): unknown {
   return OURS.test(sqlstateOf(error) ?? '') ? faultOf(error, { commitSent: false }) : error
 }
 
-export function foreignDoor(door: Door): Door {
+export function foreignDoor(door: Door, vault?: Vault): Door {
   return {
+    vault,
     async text(statement, params) {
       try {
         return await door.text(statement, params)

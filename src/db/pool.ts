@@ -2,6 +2,7 @@
 // sent with its COMMIT in one round trip and believed only from the tag; whatever the role's settings say, they do not reach it.
 import { Pool, type ClientConfig } from 'pg'
 import { LIMITS } from '../protocol/limits.ts'
+import type { Vault } from '../protocol/vault.ts'
 import { checkOut, watch, type Connection } from './connection.ts'
 import type { Executor, Param, Row } from './executor.ts'
 import { notCommitted, outcomeUnknown } from './pg-errors.ts'
@@ -16,12 +17,22 @@ export interface DatabaseOptions {
   /** Size of our own pool. */
   readonly connections?: number
   readonly applicationName?: string
+  /** Keys for payloads at rest. */
+  readonly vault?: Vault | undefined
+  /** For whom everything is done; default: nobody in particular. */
+  readonly acting?: Acting
   readonly lockTimeoutMs?: number
   readonly statementTimeoutMs?: number
   /** How long past the statement's limit an answer is waited for. */
   readonly answerGraceMs?: number
   /** Told when a connection ends by itself; for the log. */
   readonly onConnectionLost?: (error: Error) => void
+}
+
+/** For whom a statement is run, for the audit. */
+export interface Acting {
+  readonly actor: string | null
+  readonly requestId: string | null
 }
 
 export interface Timeouts {
@@ -37,10 +48,17 @@ export interface Database extends Executor {
   readonly timeouts: Timeouts
   /** Settings for a direct connection beside the pool (LISTEN). */
   readonly direct: ClientConfig
+  /** The same on behalf of somebody: what is noted of it carries his name. */
+  acting(who: Acting): Executor
   checkOut(): Promise<Connection>
   /** Ends our own pool once its clients are back; leaves the application's alone. Idempotent. */
   close(): Promise<void>
 }
+
+const ACT = "select set_config('lockstep.actor', $1, true), set_config('lockstep.request_id', $2, true)"
+
+/** Ends with the transaction, like every setting of ours. */
+const act = ({ actor, requestId }: Acting): Command => ({ text: ACT, params: [actor ?? '', requestId ?? ''] })
 
 export function openDatabase(options: DatabaseOptions): Database {
   const timeouts: Timeouts = {
@@ -54,17 +72,33 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('acquire', watch)
   const deadlineMs = timeouts.statementTimeoutMs + (options.answerGraceMs ?? LIMITS.answerGraceMs)
   const connect = (): Promise<Connection> => checkOut(pool, deadlineMs)
-  const writing = opening(timeouts, 'read write')
+  const writing = [...opening(timeouts, 'read write'), ...(options.acting === undefined ? [] : [act(options.acting)])]
   const reading = opening(timeouts, 'read only')
   let closing: Promise<void> | null = null
+
+  const reader: Executor = {
+    vault: options.vault,
+    rows: (statement, params) => retried(() => read(connect, reading, statement, params)),
+  }
 
   return {
     pool,
     timeouts,
     direct: config,
     checkOut: connect,
+    vault: options.vault,
     rows: (statement, params) => retried(() => committed(connect, writing, statement, params)),
-    reader: { rows: (statement, params) => retried(() => read(connect, reading, statement, params)) },
+    acting(who) {
+      const begin = [...writing, act(who)]
+      // With the reader, as it too commits each statement by itself.
+      const own: Pick<Database, 'rows' | 'vault' | 'reader'> = {
+        vault: options.vault,
+        reader,
+        rows: (statement, params) => retried(() => committed(connect, begin, statement, params)),
+      }
+      return own
+    },
+    reader,
     close() {
       closing ??= options.pool === undefined ? pool.end() : Promise.resolve()
       // Our own pool is ended before its sockets are: a server that stops meanwhile still reports to the listener.

@@ -2,6 +2,7 @@
 // with the tag COMMIT: a swallowed failure ends as "not committed", a lost connection as "unknown", and neither as success.
 import type { PoolClient } from 'pg'
 import { LockstepError } from '../protocol/errors.ts'
+import type { Vault } from '../protocol/vault.ts'
 import type { Connection } from './connection.ts'
 import type { Executor, Param, Row } from './executor.ts'
 import { notCommitted } from './pg-errors.ts'
@@ -32,7 +33,7 @@ export function openTransaction(
       connection.release()
       throw error
     }
-    return over(connection, [])
+    return over(connection, [], database.vault)
   })
 }
 
@@ -42,7 +43,7 @@ export function openTransaction(
  */
 export function transaction<T>(database: Database, work: (tx: Executor) => Promise<T>): Promise<T> {
   return retried(async () => {
-    const tx = over(await database.checkOut(), opening(database.timeouts, 'read write'))
+    const tx = over(await database.checkOut(), opening(database.timeouts, 'read write'), database.vault)
     try {
       const result = await work(tx)
       await tx.commit()
@@ -54,7 +55,7 @@ export function transaction<T>(database: Database, work: (tx: Executor) => Promi
   })
 }
 
-function over(connection: Connection, begin: readonly Command[]): OpenTransaction {
+function over(connection: Connection, begin: readonly Command[], vault: Vault | undefined): OpenTransaction {
   let unsent: readonly Command[] = begin
   let ended = false
 
@@ -67,6 +68,7 @@ function over(connection: Connection, begin: readonly Command[]): OpenTransactio
 
   return {
     client: connection.client,
+    vault,
 
     async rows(statement: string, params: readonly Param[]): Promise<readonly Row[]> {
       return (await run([{ text: statement, params }])).at(-1)?.rows ?? []

@@ -19,6 +19,7 @@ const CONFIGURE = 'select * from lockstep.configure($1, $2::json, $3, $4, $5)'
 export async function configure(db: Executor, configuration: Configuration): Promise<QueueInfo> {
   const { queue, namespace, task, options, mode } = configuration
   const [row] = await db.rows(CONFIGURE, [queue, JSON.stringify(options), namespace, task, mode])
+  db.vault?.forget([queue])
   return {
     queueId: row?.[0] ?? '',
     queue: row?.[1] ?? queue,

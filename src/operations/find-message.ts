@@ -1,6 +1,7 @@
 // Finds one message by its address, the newest of that transaction id, with what each group made of it; null when neither
 // the log nor the dead letters have it.
 import type { Executor } from '../db/executor.ts'
+import { showPayload } from '../db/vault/open-payload.ts'
 import type { FoundMessage } from '../protocol/found-message.ts'
 import { formatPartitionId, parsePartitionId } from '../protocol/partition-id.ts'
 import { messageStatus } from './message-status.ts'
@@ -20,6 +21,7 @@ export async function findMessage(
   ])
   if (row === undefined) return null
   const error = row[16] ?? null
+  const place = { queue: row[1] ?? '', partition: row[6] ?? '', messageId: row[8] ?? '' }
   return {
     queue: row[1] ?? '',
     namespace: row[2] ?? '',
@@ -32,7 +34,7 @@ export async function findMessage(
     transactionId: row[9] ?? '',
     traceId: row[10] ?? null,
     producerSub: row[11] ?? null,
-    payload: row[12] ?? '',
+    ...showPayload(db.vault, place, row[12] ?? ''),
     createdAt: row[13] ?? '',
     status: messageStatus(row[14]),
     retryCount: Number(row[15]),

@@ -1,5 +1,6 @@
 // Lists dead letters, newest first, of one queue or of all.
 import type { Executor } from '../db/executor.ts'
+import { showPayload } from '../db/vault/open-payload.ts'
 import type { DeadLetter, DeadLetterFilter } from '../protocol/dead-letter.ts'
 import type { Page } from '../protocol/page.ts'
 import { LIMITS } from '../protocol/limits.ts'
@@ -31,7 +32,7 @@ export async function listDeadLetters(db: Executor, page: DeadLetterPage = {}): 
     error: row[10] ?? '',
     failures: Number(row[11]),
     crashes: Number(row[12]),
-    payload: row[13] ?? '',
+    ...showPayload(db.vault, { queue: row[5] ?? '', partition: row[6] ?? '', messageId: row[3] ?? '' }, row[13] ?? ''),
     traceId: row[14] ?? null,
     producerSub: row[15] ?? null,
     createdAt: row[16] ?? '',

@@ -1,6 +1,7 @@
 // Lists kept messages, newest first. Pages go by offsets and row counts, never by instants, so that messages of the same
 // microsecond are neither repeated nor lost.
 import type { Executor } from '../db/executor.ts'
+import { showPayload } from '../db/vault/open-payload.ts'
 import type { ListedMessage, MessageFilter } from '../protocol/found-message.ts'
 import type { Page } from '../protocol/page.ts'
 import { LIMITS } from '../protocol/limits.ts'
@@ -47,7 +48,7 @@ export async function listMessages(db: Executor, filter: Partial<MessageFilter> 
     transactionId: row[8] ?? '',
     traceId: row[9] ?? null,
     producerSub: row[10] ?? null,
-    payload: row[11] ?? '',
+    ...showPayload(db.vault, { queue: row[1] ?? '', partition: row[5] ?? '', messageId: row[7] ?? '' }, row[11] ?? ''),
     createdAt: row[12] ?? '',
     status: messageStatus(row[13]),
   }))

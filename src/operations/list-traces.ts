@@ -1,11 +1,12 @@
 // Reads traces: of one message, under one name, and the names themselves.
 import type { Executor, Row } from '../db/executor.ts'
+import { showPayload } from '../db/vault/open-payload.ts'
 import type { NamedTrace, Page, Trace, TraceName } from '../protocol/trace.ts'
 
 const OF_MESSAGE =
   'select id, event_type, data, group_name, worker_id, created_at, to_json(names) from lockstep.message_traces($1::text, $2::text, $3::int)'
 const OF_NAME =
-  'select id, event_type, data, group_name, worker_id, created_at, to_json(names), transaction_id, partition_id, queue, partition, payload, total from lockstep.named_traces($1::text, $2::int, $3::int)'
+  'select id, event_type, data, group_name, worker_id, created_at, to_json(names), transaction_id, partition_id, queue, partition, message_id, payload, total from lockstep.named_traces($1::text, $2::int, $3::int)'
 const NAMES = 'select * from lockstep.trace_names($1::int, $2::int)'
 
 export async function messageTraces(
@@ -29,9 +30,9 @@ export async function namedTraces(
     partitionId: row[8] ?? '',
     queue: row[9] ?? null,
     partition: row[10] ?? null,
-    payload: row[11] ?? null,
+    payload: payloadOf(db, row),
   }))
-  return { traces, total: Number(rows[0]?.[12] ?? 0) }
+  return { traces, total: Number(rows[0]?.[13] ?? 0) }
 }
 
 export async function traceNames(
@@ -46,6 +47,14 @@ export async function traceNames(
     lastSeen: lastSeen ?? '',
   }))
   return { names, total: Number(rows[0]?.[4] ?? 0) }
+}
+
+/** Null when the message is gone, or is sealed with a key that is not here. */
+function payloadOf(db: Executor, row: Row): string | null {
+  const [queue = null, partition = null, messageId = null, payload = null] = row.slice(9, 13)
+  if (payload === null) return null
+  const place = { queue: queue ?? '', partition: partition ?? '', messageId: messageId ?? '' }
+  return showPayload(db.vault, place, payload).payload
 }
 
 function traceOf([id, eventType, data, group, workerId, createdAt, names]: Row): Trace {

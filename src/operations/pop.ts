@@ -1,7 +1,9 @@
 // Pop: leases the next messages of due lanes to one or several waiting pops that ask the same of the same queue and group.
 import type { Executor, Row } from '../db/executor.ts'
+import { openPayload } from '../db/vault/open-payload.ts'
 import type { Delivery } from '../protocol/message.ts'
 import { formatPartitionId } from '../protocol/partition-id.ts'
+import type { Vault } from '../protocol/vault.ts'
 
 export interface PopRequest {
   readonly queue: string
@@ -42,7 +44,7 @@ export interface PopOutcome {
 }
 
 const POP =
-  'select * from lockstep.pop_joined($1, $2, $3, $4::text[], $5::int, $6::int, $7::int, $8::boolean, $9, $10::timestamptz, $11, $12::boolean, $13::boolean, $14::int)'
+  'select * from lockstep.pop_joined($1, $2, $3, $4::text[], $5::int, $6::int, $7::int, $8::boolean, $9, $10::timestamptz, $11, $12::boolean, $13::boolean, $14::int, $15::text[])'
 
 export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome> {
   const { start } = request
@@ -61,10 +63,11 @@ export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome
     String(request.waitStaged),
     String(request.conflation ?? false),
     request.heldMs === null || request.heldMs === undefined ? null : String(Math.round(request.heldMs)),
+    db.vault?.keys ?? [],
   ])
   const queueId = header?.[1] ?? '0'
   const answers: Delivery[][] = request.leaseIds.map(() => [])
-  for (const row of rows) answers[Number(row[0]) - 1]?.push(delivery(row, queueId, request))
+  fill(answers, rows, queueId, request, db.vault)
   const again = header?.[2]
   return {
     answers,
@@ -75,13 +78,38 @@ export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome
   }
 }
 
-function delivery(row: Row, queueId: string, request: PopRequest): Delivery {
+/**
+ * A payload that does not open ends what its lane gives: the rest comes again when the lease ends, alone from the second time on, and
+ * reaches the dead letters like any message that nobody can work on. Its fault is thrown when there is nothing else to give.
+ */
+function fill(answers: Delivery[][], rows: readonly Row[], queueId: string, request: PopRequest, vault?: Vault): void {
+  let fault: unknown = null
+  const stopped = new Set<string>()
+  for (const row of rows) {
+    const lane = `${row[0] ?? ''} ${row[1] ?? ''}`
+    if (stopped.has(lane)) continue
+    try {
+      answers[Number(row[0]) - 1]?.push(delivery(row, queueId, request, vault))
+    } catch (error) {
+      stopped.add(lane)
+      fault = error
+    }
+  }
+  // What was committed at delivery would be lost: the caller's transaction undoes it.
+  if (fault !== null && (request.autoAck || answers.every((messages) => messages.length === 0))) throw fault
+}
+
+function delivery(row: Row, queueId: string, request: PopRequest, vault?: Vault): Delivery {
   const [at, partitionId, partition, attempt, offset, id, transactionId, traceId, payload, producerSub, createdAt] = row
   return {
     id: id ?? '',
     transactionId: transactionId ?? '',
     traceId: traceId ?? null,
-    payload: payload ?? 'null',
+    payload: openPayload(
+      vault,
+      { queue: request.queue, partition: partition ?? '', messageId: id ?? '' },
+      payload ?? 'null',
+    ),
     producerSub: producerSub ?? null,
     createdAt: createdAt ?? '',
     queue: request.queue,

@@ -1,5 +1,6 @@
 // Plain push: many items, of several requests perhaps, in one call. Offsets are given under the partitions' locks.
 import type { Executor } from '../db/executor.ts'
+import { withSealed } from '../db/vault/seal-items.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import type { PushItem, PushResult } from '../protocol/message.ts'
 import { pushLines } from './push-lines.ts'
@@ -10,7 +11,7 @@ const PUSH =
 /** Stores the items; the answers are aligned with them. One commit for all, each item judged by itself. */
 export async function push(db: Executor, items: readonly PushItem[]): Promise<readonly PushResult[]> {
   if (items.length === 0) return []
-  const rows = await db.rows(PUSH, pushLines(items))
+  const rows = await withSealed(db, items, (sealed) => db.rows(PUSH, pushLines(sealed)))
   const results = new Array<PushResult | undefined>(items.length)
   for (const [ord, status, messageId, offset, conflict] of rows) {
     const at = Number(ord) - 1

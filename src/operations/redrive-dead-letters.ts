@@ -8,10 +8,12 @@ const REDRIVE =
   'select * from lockstep.redrive_dead_letters($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::int, $8::boolean, $9)'
 
 export interface RedriveCount {
-  readonly matched: number
-  readonly moved: number
+  matched: number
+  moved: number
   /** Their copy is still known, or the queue is full. */
-  readonly kept: number
+  kept: number
+  /** Kept until redriveDeadLetter moves each, as they are sealed, or must be. */
+  readonly sealed: readonly string[]
 }
 
 export async function redriveDeadLetters(
@@ -21,6 +23,7 @@ export async function redriveDeadLetters(
 ): Promise<RedriveCount> {
   const { queue, group, partition, error, from, to } = selection
   const count = { matched: 0, moved: 0, kept: 0 }
+  const sealed: string[] = []
   let after: string | null = ''
   while (after !== null) {
     const params = [queue, group, partition, error, from, to, String(LIMITS.listLimit), String(dryRun), after]
@@ -29,6 +32,7 @@ export async function redriveDeadLetters(
     count.moved += Number(row?.[1])
     count.kept += Number(row?.[2])
     after = row?.[3] ?? null
+    sealed.push(...(row?.[4] ?? '').split(' ').filter((id) => id !== ''))
   }
-  return count
+  return { ...count, sealed }
 }

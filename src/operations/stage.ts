@@ -1,6 +1,7 @@
 // Stage: pushes inside somebody's open transaction. They become messages when it commits; no shared row is touched.
 import type { Door } from '../db/executor.ts'
 import { arrayLiteral } from '../db/array-literal.ts'
+import { withSealedThrough } from '../db/vault/seal-items.ts'
 import type { PushItem, PushResult } from '../protocol/message.ts'
 import { pushLines } from './push-lines.ts'
 
@@ -18,7 +19,7 @@ interface Staged {
 /** The answers are aligned with the items; none has an offset yet. */
 export async function stage(door: Door, items: readonly PushItem[]): Promise<readonly PushResult[]> {
   if (items.length === 0) return []
-  const text = await sent(door, items)
+  const text = await withSealedThrough(door, items, (sealed) => sent(door, sealed))
   // The text is written by our own SQL function; its shape is its own and tested with it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const rows = JSON.parse(text ?? '[]') as readonly Staged[]

@@ -1,5 +1,6 @@
 // One cycle of a stream: state, pushes and the ack of its source, in one commit.
 import type { Executor } from '../db/executor.ts'
+import { withSealed } from '../db/vault/seal-items.ts'
 import { parsePartitionId } from '../protocol/partition-id.ts'
 import type { StreamCycle, StreamCycleResult } from '../protocol/stream.ts'
 import { readTransactionAnswer } from '../protocol/transaction-answer.ts'
@@ -20,20 +21,22 @@ export async function streamCycle(db: Executor, cycle: StreamCycle): Promise<Str
   const { ack, state, pushes } = cycle
   const place = parsePartitionId(cycle.partitionId)
   if (place === null) return lost('unknown_partition')
-  const [row] = await db.rows(CYCLE, [
-    String(cycle.queryId),
-    place.queueId,
-    place.partitionId,
-    cycle.group,
-    ack?.leaseId ?? null,
-    ack?.status ?? null,
-    ack === null ? null : String(ack.count),
-    String(cycle.releaseLease),
-    state.map((change) => change.key),
-    state.map((change) => change.value),
-    state.map((change) => (change.windowEnd === null ? null : String(change.windowEnd))),
-    ...pushLines(pushes),
-  ])
+  const [row] = await withSealed(db, pushes, (sealed) =>
+    db.rows(CYCLE, [
+      String(cycle.queryId),
+      place.queueId,
+      place.partitionId,
+      cycle.group,
+      ack?.leaseId ?? null,
+      ack?.status ?? null,
+      ack === null ? null : String(ack.count),
+      String(cycle.releaseLease),
+      state.map((change) => change.key),
+      state.map((change) => change.value),
+      state.map((change) => (change.windowEnd === null ? null : String(change.windowEnd))),
+      ...pushLines(sealed),
+    ]),
+  )
   const text = row?.[0] ?? ''
   for (const reason of ['unknown_query', 'unknown_partition'] as const) {
     if (text === `{"success":false,"reason":"${reason}"}`) return lost(reason)

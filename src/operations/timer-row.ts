@@ -14,5 +14,6 @@ export function shownTimer(row: Row): ShownTimer {
     lastError: row[7] ?? null,
     createdAt: row[8] ?? '',
     updatedAt: row[9] ?? '',
+    encrypted: row[10] === 't',
   }
 }

@@ -1,8 +1,10 @@
 // Timers: schedules and cancels, many calls in one statement. An operation never hurts its neighbours; a call that comes twice
 // counts twice, unless it came under a request id.
 import type { Executor } from '../db/executor.ts'
+import { withSealed } from '../db/vault/seal-items.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import type { TimerOperation, TimerResult, TimerStatus } from '../protocol/timer.ts'
+import { schedulesOf, withSealedSchedules } from './seal-timers.ts'
 import { timerLines } from './timer-lines.ts'
 
 const TIMERS =
@@ -14,7 +16,10 @@ export async function timers(
   calls: readonly (readonly TimerOperation[])[],
 ): Promise<readonly (readonly TimerResult[])[]> {
   const answers = calls.map((): TimerResult[] => [])
-  for (const [call, pos, status, transactionId, messageId, deliverAt] of await db.rows(TIMERS, timerLines(calls))) {
+  const rows = await withSealed(db, schedulesOf(calls), (sealed) =>
+    db.rows(TIMERS, timerLines(withSealedSchedules(calls, sealed))),
+  )
+  for (const [call, pos, status, transactionId, messageId, deliverAt] of rows) {
     const results = answers[Number(call) - 1]
     if (results === undefined) continue
     results[Number(pos)] = {

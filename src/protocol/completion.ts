@@ -1,5 +1,6 @@
 // The border to a library's own transaction: one statement at a time through its door, and, for completing a step, how the
 // library opens and commits one. Types only; no state.
+import type { Vault } from './vault.ts'
 
 /**
  * What an adapter gives for a foreign transaction: one statement with text parameters, one row, one text column. Nothing else
@@ -7,6 +8,8 @@
  */
 export interface Door {
   text(statement: string, params: readonly string[]): Promise<string | null>
+  /** Set by the client that goes through it: its keys for payloads at rest. */
+  readonly vault?: Vault | undefined
 }
 
 /** How long a transaction may stay open; for libraries that end one by themselves after a time. */

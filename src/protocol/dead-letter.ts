@@ -15,8 +15,10 @@ export interface DeadLetter {
   readonly error: string
   readonly failures: number
   readonly crashes: number
-  /** JSON text. */
-  readonly payload: string
+  /** JSON text; null when it is sealed with a key that is not here. */
+  readonly payload: string | null
+  /** Whether it is sealed at rest. */
+  readonly encrypted: boolean
   readonly traceId: string | null
   readonly producerSub: string | null
   readonly createdAt: string

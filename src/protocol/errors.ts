@@ -169,6 +169,24 @@ export const ERRORS = {
     sqlstate: null,
     meaning: 'The database has no lockstep schema: run `lockstep migrate`.',
   },
+  encryption_required: {
+    status: 400,
+    retry: 'never',
+    sqlstate: 'LS426',
+    meaning: 'The queue is encrypted and this process has no keys: push through a broker or a client that has them.',
+  },
+  encryption_key_missing: {
+    status: 503,
+    retry: 'later',
+    sqlstate: 'LS427',
+    meaning: 'A payload is sealed with a key that this process does not have. Nothing was leased or lost.',
+  },
+  payload_tampered: {
+    status: 500,
+    retry: 'never',
+    sqlstate: null,
+    meaning: 'A sealed payload was changed, or moved to another place than it was sealed for.',
+  },
   unserializable: {
     status: 400,
     retry: 'never',

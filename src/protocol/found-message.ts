@@ -8,7 +8,10 @@ export interface ListedMessage {
   readonly transactionId: string
   readonly traceId: string | null
   readonly producerSub: string | null
-  readonly payload: string
+  /** Null when it is sealed with a key that is not here. */
+  readonly payload: string | null
+  /** Whether it is sealed at rest. */
+  readonly encrypted: boolean
   readonly createdAt: string
   readonly queue: string
   readonly namespace: string

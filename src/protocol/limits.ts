@@ -152,6 +152,13 @@ export const LIMITS = {
   ephemeralWindowMs: 60_000,
   /** A group that nobody pops for so long is forgotten, so that it holds no message any more. */
   ephemeralGroupIdleMs: 600_000,
+  /** How long destructive calls are kept noted, unless the database says otherwise. */
+  auditDays: 90,
+
+  /** Of the key ring; how long it is remembered which queues are encrypted, and of how many. */
+  encryptionKeys: 16,
+  encryptionMemoryMs: 30_000,
+  encryptionMemoryQueues: 10_000,
 
   listLimit: 1_000,
   listLimitDefault: 100,

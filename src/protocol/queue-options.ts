@@ -173,8 +173,8 @@ export const QUEUE_OPTIONS = {
     kind: 'boolean',
     fallback: false,
     column: 'encryption_enabled',
-    enforced: false,
-    meaning: 'Encrypt payloads at rest.',
+    enforced: true,
+    meaning: 'Encrypt payloads at rest, where the processes that push have keys.',
   },
   priority: {
     kind: 'integer',

@@ -26,7 +26,7 @@ function shown(timer: ShownTimer): Readonly<Record<string, unknown>> {
     txn: timer.transactionId,
     messageId: timer.messageId,
     payloadZstd: false,
-    encrypted: false,
+    encrypted: timer.encrypted,
     producerSub: timer.producerSub,
     attempts: timer.attempts,
     lastError: timer.lastError,
@@ -37,7 +37,7 @@ function shown(timer: ShownTimer): Readonly<Record<string, unknown>> {
 }
 
 /** `payload` is base64 of the payload's text, as published clients expect it. */
-export function encodeTimer(queue: string, timer: ShownTimer | null, payload: string): string {
+export function encodeTimer(queue: string, timer: ShownTimer | null, payload: string | null): string {
   if (timer === null) return '{"found":false}'
   return JSON.stringify({ found: true, queue, ...shown(timer), payload })
 }

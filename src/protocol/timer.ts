@@ -46,8 +46,11 @@ export interface ShownTimer {
   readonly lastError: string | null
   readonly createdAt: string
   readonly updatedAt: string
+  /** Whether its payload is sealed at rest. */
+  readonly encrypted: boolean
 }
 
 export interface ReadTimer extends ShownTimer {
-  readonly payload: string
+  /** Null when it is sealed with a key that is not here. */
+  readonly payload: string | null
 }

@@ -1,6 +1,6 @@
 // The way of the verbs about runs to PostgreSQL, used by the broker and by the client in process alike: submissions joined
 // with their like, waiters served by one poller, workers rung after a commit. It adds no meaning to a verb.
-import type { Database } from '../db/pool.ts'
+import type { Acting, Database } from '../db/pool.ts'
 import { handBackNodes } from '../operations/hand-back-nodes.ts'
 import { retryRun } from '../operations/retry-run.ts'
 import { runNodes } from '../operations/run-nodes.ts'
@@ -23,7 +23,8 @@ export interface RunTraffic {
   show(runId: string, xid: string | null): Promise<ShownRun | { readonly missing: MissingReason }>
   nodes(runId: string): Promise<readonly ShownNode[]>
   ended(runId: string, timeoutMs: number, signal: AbortSignal | null): Promise<boolean>
-  cancel(runId: string, reason: string | null): Promise<string>
+  /** `who`: for the audit. */
+  cancel(runId: string, reason: string | null, who?: Acting): Promise<string>
   retry(runId: string): Promise<string>
   signal(runId: string, name: string, payload: string): Promise<string>
   /** Something may be due for this workflow or action; null: for any. Tells workers here and elsewhere. */
@@ -89,9 +90,10 @@ export function createRunTraffic({ database, admission, tell }: RunTrafficOption
     show: (runId, xid) => read(() => showRun(database.reader, runId, xid)),
     nodes: (runId) => read(() => runNodes(database.reader, runId)),
     ended: (runId, timeoutMs, signal) => watch.wait(runId, timeoutMs, signal),
-    async cancel(runId, reason) {
+    async cancel(runId, reason, who) {
       const gone: string[] = []
-      const state = await write(() => cancelTree(database, runId, reason, (id) => gone.push(id)))
+      const db = who === undefined ? database : database.acting(who)
+      const state = await write(() => cancelTree(db, runId, reason, (id) => gone.push(id)))
       watch.ring(gone)
       for (const id of gone.slice(0, 100)) tell(`${ENDED}${id}`)
       return state

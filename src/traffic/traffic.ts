@@ -107,7 +107,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
     const request = { ...wish, leaseIds, floor, waitStaged, heldMs: Math.min(heldMs, LIMITS.popTimeoutMs) }
     const outcome = await admission.enter(RANK.pop, async () => {
       demandRoom()
-      return waitStaged ? lookStaged(request) : pop(database, request)
+      if (waitStaged) return lookStaged(request)
+      return wish.autoAck && database.vault ? lookWhole(request) : pop(database, request)
     })
     if (wish.partition === null) floors.put(wish.queue, wish.group, outcome.floor)
     for (const messages of outcome.answers) {
@@ -116,6 +117,19 @@ export function createTraffic(options: TrafficOptions): Traffic {
       activity.add(wish.queue, 'delivered', messages.length)
     }
     return outcome
+  }
+
+  /** Committed at delivery, and so only when every payload opens. */
+  async function lookWhole(request: Parameters<typeof pop>[1]): Promise<PopOutcome> {
+    const tx = await openTransaction(database)
+    try {
+      const outcome = await pop(tx, request)
+      await tx.commit()
+      return outcome
+    } catch (error) {
+      await tx.rollback()
+      throw error
+    }
   }
 
   /** Waits for the partition that holds back staged messages, for a moment; not having it in time is an empty look. */

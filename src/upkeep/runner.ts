@@ -8,6 +8,7 @@ import { removeRuns } from './remove-runs.ts'
 import { cutLogs } from './cut-logs.ts'
 import { expireDeadLetters } from './expire-dead-letters.ts'
 import { expireKv } from './expire-kv.ts'
+import { expireAudit } from './expire-audit.ts'
 import { expireRequests } from './expire-requests.ts'
 import { fireSchedules } from './fire-schedules.ts'
 import { fireTimers } from './fire-timers.ts'
@@ -111,6 +112,7 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     removeLimits(),
     expireKv(),
     expireRequests(),
+    expireAudit(),
     removeQueues(),
     removeLanes(),
     removeSlots(),

@@ -80,6 +80,7 @@ test('dead letters are listed newest first, with all that the message had', asyn
       failures: newest?.failures,
       crashes: 0,
       payload: '{"name":"m3","n":9007199254740993,"z":"\\u0000"}',
+      encrypted: false,
       traceId: null,
       producerSub: null,
       createdAt: '',
@@ -177,11 +178,11 @@ test('a copy that is still known inside the window is a duplicate: nothing is wr
   await bury(own, 'a', ['m1'])
   const [letter] = (await listDeadLetters(database)).entries
   assert.ok(letter)
-  const [known] = await push(database, [item('q', 'a', `dlq:${letter.id}`, letter.payload)])
+  const [known] = await push(database, [item('q', 'a', `dlq:${letter.id}`, letter.payload ?? '')])
   const redriven = await redriveDeadLetter(database, letter.id)
   assert.deepEqual([redriven.result, redriven.messageId], ['duplicate', known?.messageId])
   assert.equal((await listDeadLetters(database)).entries.length, 1)
-  assert.deepEqual(await redriveDeadLetters(database, everything('q')), { matched: 1, moved: 0, kept: 1 })
+  assert.deepEqual(await redriveDeadLetters(database, everything('q')), { matched: 1, moved: 0, kept: 1, sealed: [] })
 })
 
 test('a redrive cut before its commit has moved nothing; its repetition moves the message once', async (t) => {
@@ -256,16 +257,22 @@ test('bulk redrive takes a filter, counts in a dry run, and goes through more th
            d.tx_hash, d.payload, d.trace_id, d.producer_sub, d.cause, 'bulk', 0, 0, d.created_at, d.failed_at
       from lockstep.dead_letter d, generate_series(1, 2100) n where d.transaction_id = 'other'`)
   const some = everything('q', { error: 'no m1' })
-  assert.deepEqual(await redriveDeadLetters(database, some, true), { matched: 3, moved: 0, kept: 0 })
+  assert.deepEqual(await redriveDeadLetters(database, some, true), { matched: 3, moved: 0, kept: 0, sealed: [] })
   assert.equal(await purgeDeadLetters(database, everything('q'), true), 2_113)
-  assert.deepEqual(await redriveDeadLetters(database, some), { matched: 3, moved: 3, kept: 0 })
+  assert.deepEqual(await redriveDeadLetters(database, some), { matched: 3, moved: 3, kept: 0, sealed: [] })
   assert.deepEqual(await redriveDeadLetters(database, everything('q', { group: 'bulk' })), {
     matched: 2_100,
     moved: 2_100,
     kept: 0,
+    sealed: [],
   })
   assert.equal((await listDeadLetters(database, { limit: 1_000 })).entries.length, 10)
-  assert.deepEqual(await redriveDeadLetters(database, everything('none')), { matched: 0, moved: 0, kept: 0 })
+  assert.deepEqual(await redriveDeadLetters(database, everything('none')), {
+    matched: 0,
+    moved: 0,
+    kept: 0,
+    sealed: [],
+  })
   const seen = await drain(own, 'q', 'g')
   assert.equal(seen.length, 2_103)
 })

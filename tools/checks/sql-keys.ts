@@ -32,6 +32,8 @@ export const DISTRIBUTED_BY: Readonly<Record<string, string | null>> = {
   stream_query: null,
   ephemeral_queue: null,
   stream_state: 'query_id',
+  encryption_key: null,
+  audit: null,
   migration: null,
 }
 

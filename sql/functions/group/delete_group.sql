@@ -42,5 +42,6 @@ begin
     deleted_partitions := deleted_partitions + v_lanes;
     deleted_queues := deleted_queues + 1;
   end loop;
+  perform lockstep._audit('delete_group', json_build_object('queue', p_queue, 'group', p_group, 'metadata', p_metadata), json_build_object('queues', deleted_queues, 'partitions', deleted_partitions));
 end
 $$;

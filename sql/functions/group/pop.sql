@@ -1,6 +1,6 @@
 -- purpose: leases the next messages of one partition of a queue (or of a named one) to the caller
 -- locks in order: see pop_joined; held to the end of the caller's transaction
--- raises: LS400 bad_request, LS401 name_too_long, LS425 isolation_not_supported
+-- raises: LS400 bad_request, LS401 name_too_long, LS425 isolation_not_supported, LS427 encryption_key_missing
 -- idempotent how: each call leases anew; what is not acked comes again when the lease ends
 -- index used: lane_due, lane_pkey, message_pkey
 -- Example: select * from lockstep.pop('orders', 'billing', p_subscription_mode => 'all');

@@ -1,7 +1,7 @@
 -- purpose: leases the next messages of due lanes to one or several waiting pops of the same queue and group
 -- locks in order: queue (for update, only to register the group; key share for new partitions), group (SKIP LOCKED),
 --   partition (id), lane (SKIP LOCKED), partition (SKIP LOCKED, to clear drained lanes)
--- raises: LS425 isolation_not_supported; 55P03 when p_wait_staged and the caller's lock_timeout is over
+-- raises: LS425 isolation_not_supported, LS427 encryption_key_missing; 55P03 when p_wait_staged and the caller's lock_timeout is over
 -- idempotent how: each call leases under new ids; an unanswered one is handed back or lapses
 -- index used: lane_due, lane_pkey, staged_queue, message_pkey
 -- The first row has request 0: partition_name = 'no' | 'backfill' | 'staged' | 'held' (call again?), transaction_id = the floor
@@ -10,7 +10,8 @@
 create or replace function lockstep.pop_joined(
   p_queue text, p_partition text, p_group text, p_lease_id text[], p_batch int, p_partitions int, p_lease_seconds int,
   p_auto_ack boolean, p_mode text, p_from timestamptz, p_floor text, p_wait_staged boolean,
-  p_conflation boolean default false, p_held_ms int default null)
+  p_conflation boolean default false, p_held_ms int default null,
+  p_keys text[] default '{}')
 returns table (request int, partition_id bigint, partition_name text, delivery int, message_offset bigint, id uuid,
                transaction_id text, trace_id text, payload text, producer_sub text, created_at text)
 language plpgsql volatile security definer
@@ -97,7 +98,8 @@ begin
     v_past := v_claims.past[i];
     select p.name into v_name from partition p where p.queue_id = v_queue.id and p.id = v_partition_id;
     return query
-      select v_request, v_partition_id, v_name, v_delivery, m."offset", m.id, m.transaction_id, m.trace_id, m.payload,
+      select v_request, v_partition_id, v_name, v_delivery, m."offset", m.id, m.transaction_id, m.trace_id,
+             case when lockstep._sealed(m.payload) then lockstep._demand_keys(p_queue, m.payload, p_keys) else m.payload end,
              m.producer_sub, lockstep.instant_text(m.created_at)
         from message m
        where m.queue_id = v_queue.id and m.partition_id = v_partition_id and m."offset" >= v_first and m."offset" < v_past

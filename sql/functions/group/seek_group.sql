@@ -38,6 +38,7 @@ begin
     insert into consumer_group (queue_id, id, name, starts_at, subscription_mode, created_at, backfill_until)
       values (v_queue_id, v_group_id, p_group, least(p_start, v_now), 'from', v_now, v_until);
   end if;
+  perform lockstep._audit('seek_group', json_build_object('queue', p_queue, 'group', p_group, 'start', p_start::text), json_build_object('partitions', v_moved));
   return v_moved;
 end
 $$;

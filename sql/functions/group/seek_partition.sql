@@ -49,6 +49,7 @@ begin
          failures = 0, crashes = 0, narrow_until = null, delivered_from = null, deliveries = 0,
          released_lease = null, released_digest = null, conflated_at = null, conflated_from = null
    where l.queue_id = v_queue_id and l.group_id = v_group_id and l.partition_id = v_partition.id;
+  perform lockstep._audit('seek_partition', json_build_object('queue', p_queue, 'group', p_group, 'partition', p_partition, 'start', p_start::text), json_build_object('offset', v_cursor));
   return v_cursor;
 end
 $$;

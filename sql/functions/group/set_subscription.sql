@@ -37,6 +37,7 @@ begin
      where l.queue_id = v_queue_id and l.committed is null and l.available_at is null
        and l.group_id = (select g.id from consumer_group g where g.queue_id = v_queue_id and g.name = p_group);
   end loop;
+  perform lockstep._audit('set_subscription', json_build_object('group', p_group, 'start', p_start::text), json_build_object('queues', v_changed));
   return v_changed;
 end
 $$;

@@ -1,8 +1,8 @@
 -- purpose: gives the items of one queue their offsets and stores them; the caller holds the partitions
 -- locks in order: lane (partition, group)
--- raises: nothing
+-- raises: LS426 encryption_required
 -- idempotent how: a transaction id known inside the window answers duplicate, so does a repeat within the call
--- index used: message_tx_hash, partition_pkey
+-- index used: message_tx_hash, partition_pkey, encryption_key_pkey
 -- An item without partition id is passed over. Keyed lookups are lateral with a limit, bulk updates by = any: a plan that was
 -- made while a table was small stays right.
 create or replace function lockstep._append(
@@ -16,6 +16,7 @@ declare
   v_window int;
   v_delay int;
   v_max_size bigint;
+  v_name text;
   v_room bigint;
   v_now timestamptz;
   v_ids bigint[] := array(select distinct u from unnest(p_partition_id) u where u is not null order by u);
@@ -31,8 +32,13 @@ begin
   if cardinality(v_ids) = 0 then
     return;
   end if;
-  select q.dedup_window_seconds, q.max_size, greatest(q.delayed_processing_seconds, q.window_buffer_seconds)
-    into v_window, v_max_size, v_delay from queue q where q.id = p_queue_id;
+  select q.dedup_window_seconds, q.max_size, greatest(q.delayed_processing_seconds, q.window_buffer_seconds),
+         case when q.encryption_enabled then q.name end
+    into v_window, v_max_size, v_delay, v_name from queue q where q.id = p_queue_id;
+  if v_name is not null then
+    perform lockstep._demand_sealed(v_name, array(
+      select i.payload from unnest(p_payload, p_partition_id) i(payload, partition_id) where i.partition_id is not null));
+  end if;
   if v_max_size > 0 then
     v_room := greatest(v_max_size - lockstep._waiting(p_queue_id), 0);
   end if;
@@ -41,7 +47,7 @@ begin
   v_now := lockstep.clock();
 
   if v_window > 0 then
-    select array_agg(h.hash order by i.ord), array_agg(m.id order by i.ord), array_agg(m.payload <> i.payload order by i.ord),
+    select array_agg(h.hash order by i.ord), array_agg(m.id order by i.ord), array_agg(lockstep._differs(m.payload, i.payload) order by i.ord),
            count(m.id) = 0 and count(*) = count(distinct (i.partition_id, coalesce(i.tx, i.id::text)))
       into v_hash, v_first, v_differs, v_plain
       from unnest(p_partition_id, p_transaction_id, p_id, p_payload) with ordinality i(partition_id, tx, id, payload, ord)

@@ -15,10 +15,15 @@ begin
   end if;
   perform lockstep._demand_name('queue', u) from (select distinct q from unnest(p_queue) q) d(u);
   perform lockstep._demand_name('partition', u) from (select distinct p from unnest(p_partition) p) d(u);
-  if (select max(octet_length(u)) from unnest(p_payload) u) > 64 * 1024 * 1024 then
+  -- Sealed text is a third longer than what it seals.
+  if (select max(octet_length(u) * (case when lockstep._sealed(u) then 0.7 else 1 end)) from unnest(p_payload) u) > 64 * 1024 * 1024 then
     raise exception using errcode = 'LS413', detail = 'payload_too_large', message = 'a payload is larger than 64 MiB';
   end if;
-  perform count(u::json) from unnest(p_payload) u;
+  perform count(u::json) from unnest(p_payload) u where not lockstep._sealed(u);
+  if exists (select from unnest(p_payload) u
+              where lockstep._sealed(u) and u !~ '^\$1:[A-Za-z0-9_-]{1,32}:[A-Za-z0-9_,-]*:[A-Za-z0-9_-]{38,}$') then
+    raise exception using errcode = 'LS400', detail = 'bad_request', message = 'a sealed payload has another form';
+  end if;
   if array_position(p_payload, null) is not null then
     raise exception using errcode = 'LS400', detail = 'bad_request', message = 'a payload must be JSON; for the JSON null write ''null''';
   end if;

@@ -29,7 +29,7 @@ begin
          coalesce(t.known, t.twin_id),
          case when t.known is null and t.nth = 1 and f.nth_fresh <= p_room
               then p_heads[array_position(p_ids, t.partition_id)] + f.step end,
-         case when t.known is not null then t.unlike else t.nth > 1 and f.nth_fresh <= p_room and t.twin_payload <> t.payload end
+         case when t.known is not null then t.unlike else t.nth > 1 and f.nth_fresh <= p_room and lockstep._differs(t.twin_payload, t.payload) end
     from twin t
     left join fresh f on f.ord = t.twin_ord;
 end

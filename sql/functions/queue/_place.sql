@@ -60,7 +60,7 @@ begin
                              payload, trace_id, producer_sub, cause, error, failures, crashes, created_at, failed_at)
       select p_queue_id, md5(j.id::text || j.seq)::uuid, j.partition_id, j.partition_name, '', j.id, j.transaction_id, j.tx_hash, j.payload, j.trace_id,
              j.producer_sub, 'conflict', 'transaction id already used with another payload', 0, 0, v_now, v_now
-        from judged j where j.first_payload <> j.payload
+        from judged j where lockstep._differs(j.first_payload, j.payload)
   )
   select (select array_agg(distinct s.partition_id) from stored s), (select count(*) from gone) into v_placed, v_count;
   if v_placed is not null then

@@ -1,9 +1,9 @@
 -- purpose: stages pushes: rows that become messages when the caller's transaction commits and the next holder of the
 --   partition places them; touches no shared row, so it delays nobody and nobody delays it
 -- locks in order: none (waits only for an open transaction that staged the same id)
--- raises: nothing
+-- raises: LS426 encryption_required
 -- idempotent how: one staged row per id, then a look at the log in a later statement; a known id answers duplicate
--- index used: staged_once, message_tx_hash
+-- index used: staged_once, message_tx_hash, encryption_key_pkey
 create or replace function lockstep._stage(
   p_queue text[], p_partition text[], p_transaction_id text[], p_payload text[],
   p_trace_id text[], p_producer_sub text[], p_id uuid[])
@@ -23,6 +23,14 @@ declare
   v_now timestamptz;
   v_row record;
 begin
+  for v_row in
+    select i.queue, array_agg(i.payload) as payloads
+      from unnest(p_queue, p_payload) i(queue, payload)
+      join queue q on q.name = i.queue and q.deleted_at is null and q.encryption_enabled
+     group by 1
+  loop
+    perform lockstep._demand_sealed(v_row.queue, v_row.payloads);
+  end loop;
   select array_agg(w.seconds order by i.ord), array_agg(q.id order by i.ord),
          array_agg(case when i.tx is not null and w.seconds > 0 then sha256(convert_to(length(i.partition) || ':' || i.partition || i.tx, 'UTF8')) end order by i.ord),
          array_agg(case when q.max_size > 0 then lockstep._waiting(q.id)
@@ -45,7 +53,7 @@ begin
     v_now := lockstep.clock();
     for v_row in
       select i.ord::int as item, i.queue, i.partition, i.seq, own.seq is not null as staged, i.is_full,
-             coalesce(m.id, other.id) as first_id, coalesce(m.payload, other.payload) <> i.payload as differs,
+             coalesce(m.id, other.id) as first_id, lockstep._differs(coalesce(m.payload, other.payload), i.payload) as differs,
              own.seq is not null as unwanted
         from unnest(p_queue, p_partition, p_transaction_id, p_payload, v_seq, v_key, v_full, v_queue_id, v_window)
              with ordinality i(queue, partition, tx, payload, seq, key, is_full, queue_id, seconds, ord)

@@ -1,6 +1,6 @@
 -- purpose: _stage for one item, the usual push of a user's transaction: the same checks and judgement in statements of one row
 -- locks in order: none (waits only for an open transaction that staged the same id)
--- raises: LS400, LS401, LS413 for a wrong name or payload; 22P02 for text that is no JSON; 25006 in a read-only transaction
+-- raises: LS400, LS401, LS413 for a wrong name or payload, LS426 encryption_required; 22P02 for text that is no JSON; 25006 in a read-only transaction
 -- idempotent how: as _stage
 -- index used: queue_live_name, staged_once, partition_name_once, message_tx_hash
 -- Checks and answers are plain assignments: each further statement costs a user's transaction 10 to 20 µs. An item without a
@@ -22,17 +22,21 @@ declare
   v_mine boolean;
   v_first uuid;
   v_payload text;
+  v_encrypted boolean;
 begin
   if (octet_length(p_queue) between 1 and 512 and octet_length(p_partition) between 1 and 512
-      and octet_length(p_payload) <= 64 * 1024 * 1024 and current_setting('array_nulls') = 'on') is not true then
+      and octet_length(p_payload) <= 64 * 1024 * 1024 and left(p_payload, 3) <> '$1:' and current_setting('array_nulls') = 'on') is not true then
     perform lockstep._demand_items(array[p_queue], array[p_partition], array[p_payload]);
   end if;
-  v_json := p_payload;  -- only checked, nothing is made of it
+  v_json := case when left(p_payload, 3) <> '$1:' then p_payload end;  -- only checked, nothing is made of it
   status := 'queued';
   message_id := p_id;
   conflict := false;
-  select q.id, q.dedup_window_seconds, q.max_size into v_queue_id, v_window, v_max_size
+  select q.id, q.dedup_window_seconds, q.max_size, q.encryption_enabled into v_queue_id, v_window, v_max_size, v_encrypted
     from queue q where q.name = p_queue and q.deleted_at is null;
+  if v_encrypted then
+    perform lockstep._demand_sealed(p_queue, array[p_payload]);
+  end if;
   if v_max_size > 0 then
     if lockstep._waiting(v_queue_id) + (select count(*) from staged s where s.queue_name = p_queue) >= v_max_size then
       status := 'queue_full';
@@ -70,7 +74,7 @@ begin
     if v_first is not null then
       status := 'duplicate';
       message_id := v_first;
-      conflict := v_payload <> p_payload;
+      conflict := lockstep._differs(v_payload, p_payload);
       if v_mine then
         delete from staged s where s.queue_name = p_queue and s.partition_name = p_partition and s.seq = v_seq;
       end if;

@@ -25,6 +25,7 @@ begin
   delete from staged s
    using (select h.partition_name, h.seq from staged h where h.queue_name = p_queue for update skip locked) gone
    where s.queue_name = p_queue and s.partition_name = gone.partition_name and s.seq = gone.seq;
+  perform lockstep._audit('delete_queue', json_build_object('queue', p_queue), json_build_object('deleted', true));
   return true;
 end
 $$;

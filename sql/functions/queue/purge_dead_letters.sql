@@ -30,6 +30,8 @@ begin
     delete from dead_letter d using locked where d.queue_id = v_queue_id and d.id = locked.id returning 1
   )
   select count(*) into v_count from gone;
+  perform lockstep._audit('purge_dead_letters', json_build_object('queue', p_queue, 'group', p_group, 'partition', p_partition, 'error', left(p_error, 256),
+    'from', p_from::text, 'to', p_to::text), json_build_object('deleted', v_count));
   return v_count;
 end
 $$;

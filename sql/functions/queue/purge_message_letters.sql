@@ -17,6 +17,10 @@ begin
      and d.transaction_id = p_transaction_id
      and exists (select 1 from queue q where q.id = p_queue_id and q.deleted_at is null);
   get diagnostics v_count = row_count;
+  if v_count > 0 then
+    perform lockstep._audit('purge_message_letters', json_build_object('queueId', p_queue_id, 'partitionId', p_partition_id,
+      'transactionId', left(p_transaction_id, 512)), json_build_object('deleted', v_count));
+  end if;
   return v_count;
 end
 $$;

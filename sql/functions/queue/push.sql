@@ -1,6 +1,6 @@
 -- purpose: pushes one message inside the caller's own transaction: it exists when that transaction commits
 -- locks in order: none (waits only for an open transaction that pushed the same id)
--- raises: LS400 bad_request, LS401 name_too_long; 25006 in a read-only transaction
+-- raises: LS400 bad_request, LS401 name_too_long, LS426 encryption_required; 25006 in a read-only transaction
 -- idempotent how: the same transaction id in the same partition inside the queue's window answers duplicate
 -- index used: staged_once, message_tx_hash
 -- Example: begin; insert into orders …; select * from lockstep.push('orders', '{"id":1}', 'acme', 'order-1'); commit;

@@ -1,6 +1,6 @@
 -- purpose: stores many messages, given their offsets under the partitions' locks; one answer per item, any order
 -- locks in order: queue (key share, only for new partitions), partition (queue, id), lane (partition, group)
--- raises: LS425 isolation_not_supported
+-- raises: LS425 isolation_not_supported, LS426 encryption_required
 -- idempotent how: a transaction id known in its partition within the window is answered duplicate with the first id
 -- index used: queue_live_name, partition_name_once, partition_pkey, message_tx_hash
 create or replace function lockstep.push_joined(

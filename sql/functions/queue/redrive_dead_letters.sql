@@ -5,11 +5,12 @@
 -- idempotent how: what was moved is gone; a copy still known is counted as kept and its row stays
 -- index used: queue_live_name, dead_letter_time
 -- Null filters match all. p_after is the next_after of the call before ('' at first): rows that were kept are passed by.
--- matched counts this call's rows (all of the rest when p_dry); next_after is null at the end, or when there is no such queue.
+-- sealed: ids, each behind a space, that are kept for redrive_dead_letter by a process that has the keys. matched counts this
+-- call's rows (all of the rest when p_dry); next_after is null at the end, or when there is no such queue.
 create or replace function lockstep.redrive_dead_letters(
   p_queue text, p_group text default null, p_partition text default null, p_error text default null,
   p_from timestamptz default null, p_to timestamptz default null, p_limit int default 1000, p_dry boolean default false,
-  p_after text default '', out matched bigint, out moved bigint, out kept bigint, out next_after text)
+  p_after text default '', out matched bigint, out moved bigint, out kept bigint, out next_after text, out sealed text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -21,7 +22,7 @@ declare
   v_result text;
 begin
   perform lockstep._demand_read_committed();
-  matched := 0; moved := 0; kept := 0;
+  matched := 0; moved := 0; kept := 0; sealed := '';
   select q.id into v_queue_id from queue q where q.name = p_queue and q.deleted_at is null for key share;
   if p_dry then
     select count(*) into matched from lockstep._dead_letters(v_queue_id, p_group, p_partition, p_error, p_from, p_to);
@@ -37,12 +38,19 @@ begin
      limit p_limit
        for update skip locked
   loop
-    select r.result into v_result from lockstep._redrive(v_letter, p_queue, v_letter.partition_name) r;
+    select r.result into v_result from lockstep._redrive(v_letter, p_queue, v_letter.partition_name, null, null) r;
     matched := matched + 1;
     moved := moved + (v_result = 'moved')::int;
-    kept := kept + (v_result <> 'moved')::int;
+    kept := kept + (v_result not in ('moved', 'sealed'))::int;
+    if v_result = 'sealed' then
+      sealed := sealed || ' ' || v_letter.id;
+    end if;
     next_after := lockstep.instant_text(v_letter.failed_at) || '|' || v_letter.id;
   end loop;
+  if moved > 0 then
+    perform lockstep._audit('redrive_dead_letters', json_build_object('queue', p_queue, 'group', p_group, 'partition', p_partition, 'error', left(p_error, 256),
+      'from', p_from::text, 'to', p_to::text), json_build_object('moved', moved, 'kept', kept));
+  end if;
   if matched < p_limit then
     next_after := null;
   end if;

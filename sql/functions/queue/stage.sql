@@ -1,6 +1,6 @@
 -- purpose: pushes inside the caller's own transaction: text in, one JSON text out, for any driver; several items in one call
 -- locks in order: none (waits only for an open transaction that staged the same id)
--- raises: LS400, LS401 for a wrong name or payload; 25006 in a read-only transaction
+-- raises: LS400, LS401 for a wrong name or payload, LS426 encryption_required; 25006 in a read-only transaction
 -- idempotent how: a known transaction id answers duplicate; works under any isolation level and after ROLLBACK TO
 -- index used: staged_once, message_tx_hash
 -- Answer: [{"status":"queued"|"duplicate"|"queue_full","messageId":uuid,"conflict":boolean}, …] in item order.

@@ -1,6 +1,6 @@
 -- purpose: stage for one message with an id of its own, the usual push of a user's transaction; text in, one JSON text out
 -- locks in order: none (waits only for an open transaction that staged the same id)
--- raises: LS400, LS401, LS413 for a wrong name or payload; 22P02 for an id that is no uuid or a payload that is no JSON;
+-- raises: LS400, LS401, LS413 for a wrong name or payload, LS426 encryption_required; 22P02 for an id that is no uuid or a payload that is no JSON;
 --   25006 in a read-only transaction
 -- idempotent how: as stage
 -- index used: queue_live_name, staged_once, message_tx_hash
@@ -17,11 +17,12 @@ declare
   v_staged record;
 begin
   if p_transaction_id = '' and octet_length(p_queue) between 1 and 512 and octet_length(p_partition) between 1 and 512
-     and octet_length(p_payload) <= 64 * 1024 * 1024 and current_setting('array_nulls') = 'on' then
+     and octet_length(p_payload) <= 64 * 1024 * 1024 and left(p_payload, 3) <> '$1:' and current_setting('array_nulls') = 'on' then
     v_json := p_payload;  -- only checked, nothing is made of it
     insert into staged (queue_name, partition_name, seq, id, transaction_id, payload)
       select p_queue, p_partition, nextval('lockstep.staged_seq'), v_id, v_id::text, p_payload
-       where not exists (select 1 from queue q where q.name = p_queue and q.deleted_at is null and q.max_size > 0);
+       where not exists (select 1 from queue q where q.name = p_queue and q.deleted_at is null
+                            and (q.max_size > 0 or q.encryption_enabled));
     if found then
       return '[{"status":"queued","messageId":"' || v_id || '","conflict":false}]';
     end if;

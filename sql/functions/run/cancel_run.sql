@@ -29,6 +29,7 @@ begin
          error = json_build_object('code', 'cancelled', 'message', coalesce(p_reason, 'the run was cancelled'))::text
    where n.run_id = p_run and n.ordinal = 0;
   perform lockstep._tell_parent(v_root, v_now), lockstep._touch_limit(v_root, v_now);
+  perform lockstep._audit('cancel_run', json_build_object('run', p_run, 'reason', left(p_reason, 256)), json_build_object('cancelled', true));
   return 'cancelled';
 end
 $$;

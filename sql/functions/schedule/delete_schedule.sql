@@ -14,6 +14,7 @@ begin
     return false;
   end if;
   delete from schedule_slot s where s.schedule = p_name;
+  perform lockstep._audit('delete_schedule', json_build_object('schedule', p_name), json_build_object('deleted', true));
   return true;
 end
 $$;

@@ -38,6 +38,9 @@ begin
       on conflict (name) where wiped_at is null do nothing
       returning id into query_id;
     if found then
+      if outcome = 'reset' then
+        perform lockstep._audit('reset_stream', json_build_object('stream', p_name), json_build_object('queryId', query_id));
+      end if;
       return;
     end if;
   end loop;

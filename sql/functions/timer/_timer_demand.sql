@@ -36,9 +36,9 @@ begin
   if (select max(u) from unnest(p_delay_ms) u) > 7776000000 then -- LIMITS.timerHorizonMs
     raise exception using errcode = 'LS431', detail = 'timer_horizon_exceeded', message = 'a timer fires within 90 days';
   end if;
-  if (select max(octet_length(u)) from unnest(p_payload) u) > 1048576 then -- LIMITS.timerPayloadBytes
+  if (select max(octet_length(u)) from unnest(p_payload) u where not lockstep._sealed(u)) > 1048576 then -- LIMITS.timerPayloadBytes
     raise exception using errcode = 'LS413', detail = 'payload_too_large', message = 'the payload of a timer has at most 1048576 bytes';
   end if;
-  perform count(u::json) from unnest(p_payload) u;
+  perform count(u::json) from unnest(p_payload) u where not lockstep._sealed(u);
 end
 $$;

@@ -1,6 +1,6 @@
 -- purpose: schedules timers of different keys: a key that has one gets the new one in its place
 -- locks in order: timer (queue, key)
--- raises: 40001 in a caller's transaction that cannot see who was first
+-- raises: LS426 encryption_required; 40001 in a caller's transaction that cannot see who was first
 -- idempotent how: none: the time is counted from each call
 -- index used: timer_pkey
 create or replace function lockstep._timer_put(
@@ -10,7 +10,17 @@ returns table (queue text, key text, revision int, transaction_id text, due_at t
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  v_row record;
 begin
+  for v_row in
+    select i.queue, array_agg(i.payload) as payloads
+      from unnest(p_queue, p_payload) i(queue, payload)
+      join queue q on q.name = i.queue and q.deleted_at is null and q.encryption_enabled
+     group by 1
+  loop
+    perform lockstep._demand_sealed(v_row.queue, v_row.payloads);
+  end loop;
   return query
     insert into timer as t (queue_name, key, partition_name, due_at, fire_at, message_id, transaction_id, payload, producer_sub,
                             attempts, revision, created_at, updated_at)

@@ -19,7 +19,7 @@ declare
   v_item record;
 begin
   for step, pos, reason, message_id, conflict in
-    select distinct on (i.step) i.step, i.pos, 'duplicate', m.id, coalesce(m.payload <> i.payload, false)
+    select distinct on (i.step) i.step, i.pos, 'duplicate', m.id, coalesce(lockstep._differs(m.payload, i.payload), false)
       from unnest(p_step, p_pos, p_queue, p_partition, p_transaction_id, p_payload) i(step, pos, queue, partition, tx, payload)
      cross join lateral (
         select q.id, q.dedup_window_seconds from queue q where q.name = i.queue and q.deleted_at is null limit 1) q

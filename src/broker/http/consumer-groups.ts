@@ -8,7 +8,7 @@ import { groupName, partitionName, queueName } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { bodyText } from './read-body.ts'
-import { writing } from './read-call.ts'
+import { noting } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
@@ -20,9 +20,7 @@ async function remove(call: Call): Promise<Answer> {
   const named = call.params['queue']
   const queue = named === undefined ? null : queueName.read(named, root(), 'queue')
   const { deleteMetadata } = readFields(DELETE_QUERY, readQuery(call.queryText), root())
-  const { partitions, queues } = await writing(call, (db) =>
-    deleteGroup(db, { group, queue, metadata: deleteMetadata }),
-  )
+  const { partitions, queues } = await noting(call, (db) => deleteGroup(db, { group, queue, metadata: deleteMetadata }))
   moved(call, queue, group)
   return json(
     JSON.stringify({
@@ -46,7 +44,7 @@ async function seek(call: Call): Promise<Answer> {
   if (to === null) {
     return json('{"success":false,"error":"Must specify toEnd=true or a timestamp","code":"bad_request"}', 400)
   }
-  const count = await writing(call, (db) => seekGroup(db, { group, queue, partition, to }))
+  const count = await noting(call, (db) => seekGroup(db, { group, queue, partition, to }))
   if (count === null) {
     const error = 'Queue not found or has no partitions'
     return json(

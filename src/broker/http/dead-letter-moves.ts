@@ -11,7 +11,7 @@ import { groupName, partitionName, queueName, transactionIdText } from '../../pr
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { bodyText } from './read-body.ts'
-import { writing } from './read-call.ts'
+import { noting } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
@@ -30,7 +30,7 @@ async function replay(call: Call): Promise<Answer> {
   const id = call.params['id'] ?? ''
   const target = readFields(TARGET, bodyOf(call), root())
   if (!UUID.test(id)) return gone()
-  const moved = await writing(call, (db) => redriveDeadLetter(db, id, target))
+  const moved = await noting(call, (db) => redriveDeadLetter(db, id, target))
   if (moved.result === 'gone') return gone()
   if (moved.result === 'queue_not_found' || moved.result === 'queue_full') {
     const error = moved.result === 'queue_full' ? 'the queue is full' : 'there is no such queue'
@@ -74,7 +74,12 @@ const REPLAY_MANY = { queue: queueName, ...SELECTION, dryRun: optional(boolean, 
 
 async function replayMany(call: Call): Promise<Answer> {
   const { consumerGroup: group, dryRun, ...selection } = readFields(REPLAY_MANY, bodyOf(call), root())
-  const count = await writing(call, (db) => redriveDeadLetters(db, { ...selection, group }, dryRun))
+  const { sealed, ...count } = await noting(call, (db) => redriveDeadLetters(db, { ...selection, group }, dryRun))
+  for (const id of sealed) {
+    const { result } = await noting(call, (db) => redriveDeadLetter(db, id))
+    if (result === 'moved') count.moved += 1
+    else if (result !== 'gone') count.kept += 1
+  }
   if (count.moved > 0) call.parts.traffic.committed(selection.queue)
   return json(JSON.stringify({ success: true, queue: selection.queue, consumerGroup: group, dryRun, ...count }))
 }
@@ -86,14 +91,14 @@ async function purge(call: Call): Promise<Answer> {
   if (queue === null) {
     return json('{"success":false,"error":"queue is required","code":"bad_request"}', 400)
   }
-  const deleted = await writing(call, (db) => purgeDeadLetters(db, { ...rest, queue, group }, dryRun))
+  const deleted = await noting(call, (db) => purgeDeadLetters(db, { ...rest, queue, group }, dryRun))
   return json(JSON.stringify({ success: true, queue, consumerGroup: group, dryRun, deleted: deleted ?? 0 }))
 }
 
 async function purgeOne(call: Call): Promise<Answer> {
   const partitionId = call.params['partitionId'] ?? ''
   const transactionId = transactionIdText.read(call.params['transactionId'], root(), 'transactionId')
-  const deleted = await writing(call, (db) => purgeMessageLetters(db, partitionId, transactionId))
+  const deleted = await noting(call, (db) => purgeMessageLetters(db, partitionId, transactionId))
   const address = { partitionId, transactionId }
   if (deleted > 0) return json(JSON.stringify({ success: true, ...address, deleted }))
   return json(JSON.stringify({ success: false, error: 'Message not found', code: 'not_found', ...address }), 404)

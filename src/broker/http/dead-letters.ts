@@ -47,8 +47,9 @@ function letterText(letter: DeadLetter): string {
     producerSub: fields.producerSub,
     createdAt: fields.createdAt,
     failedAt: fields.failedAt,
+    payloadAvailable: payload !== null,
   })
-  return `${head.slice(0, -1)},"data":${payload}}`
+  return `${head.slice(0, -1)},"data":${payload ?? 'null'}}`
 }
 
 export const deadLetterRoutes: readonly Route[] = [

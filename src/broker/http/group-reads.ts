@@ -8,7 +8,7 @@ import { groupName } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { bodyText } from './read-body.ts'
-import { reading, writing } from './read-call.ts'
+import { noting, reading } from './read-call.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -66,7 +66,7 @@ async function subscribe(call: Call): Promise<Answer> {
   const group = groupName.read(call.params['group'], root(), 'group')
   const body = recordOf(sliced(bodyText(call.body), {}).envelope, root())
   const { subscriptionTimestamp } = readFields(SUBSCRIPTION, body, root())
-  const rowsUpdated = await writing(call, (db) => setSubscription(db, group, subscriptionTimestamp))
+  const rowsUpdated = await noting(call, (db) => setSubscription(db, group, subscriptionTimestamp))
   return json(JSON.stringify({ success: true, consumerGroup: group, newTimestamp: subscriptionTimestamp, rowsUpdated }))
 }
 

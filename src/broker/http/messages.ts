@@ -37,7 +37,7 @@ function messageText(found: FoundMessage): string {
     offset: found.offset,
     traceId: found.traceId,
     producerSub: found.producerSub,
-    isEncrypted: false,
+    isEncrypted: found.encrypted,
     createdAt: found.createdAt,
     retryCount: found.retryCount,
     errorMessage: found.errorMessage,
@@ -50,7 +50,7 @@ function messageText(found: FoundMessage): string {
       type: named.length === 0 ? 'queue' : named.length < groups.length ? 'hybrid' : 'bus',
     },
   })
-  return `${head.slice(0, -1)},"data":${found.payload},"payload":${found.payload}}`
+  return `${head.slice(0, -1)},"data":${found.payload ?? 'null'},"payload":${found.payload ?? 'null'}}`
 }
 
 const LIST_QUERY = {
@@ -87,10 +87,11 @@ function listedText({ payload, ...message }: ListedMessage): string {
     offset: message.offset,
     traceId: message.traceId,
     producerSub: message.producerSub,
-    payloadAvailable: true,
+    payloadAvailable: payload !== null,
+    isEncrypted: message.encrypted,
     createdAt: message.createdAt,
   })
-  return `${head.slice(0, -1)},"data":${payload},"payload":${payload}}`
+  return `${head.slice(0, -1)},"data":${payload ?? 'null'},"payload":${payload ?? 'null'}}`
 }
 
 export const messageRoutes: readonly Route[] = [

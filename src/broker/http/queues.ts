@@ -9,17 +9,22 @@ import { namespaceName, queueName } from '../../protocol/names.ts'
 import type { QueueSummary } from '../../protocol/queue-info.ts'
 import { OPTION_FIELDS } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
-import { reading, writing } from './read-call.ts'
+import { noting, reading, writing } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
 const STORAGE = 'segments'
 
+const NO_KEYS =
+  'this broker has no encryption keys: what it pushes is stored as it is, or refused where other processes have keys; set LOCKSTEP_ENCRYPTION_KEYS'
+
 async function set(call: Call): Promise<Answer> {
   const request = decodeConfigure(bodyText(call.body))
   const info = await writing(call, (db) => configure(db, request))
   call.parts.traffic.committed(info.queue)
+  const isOpen = info.options.encryptionEnabled && call.parts.database.vault === undefined
+  if (isOpen) call.parts.logger.error('a queue is to be encrypted and this broker has no keys', { queue: info.queue })
   return json(
     JSON.stringify({
       configured: true,
@@ -31,13 +36,14 @@ async function set(call: Call): Promise<Answer> {
       storage: STORAGE,
       options: { ...info.options, maxQueueSize: info.options.maxSize },
       ignored: request.ignored,
+      ...(isOpen ? { warning: NO_KEYS } : {}),
     }),
   )
 }
 
 async function remove(call: Call): Promise<Answer> {
   const queue = queueName.read(call.params['queue'], root(), 'queue')
-  const { existed } = await writing(call, (db) => deleteQueue(db, queue))
+  const { existed } = await noting(call, (db) => deleteQueue(db, queue))
   call.parts.traffic.floors.forget(queue, null)
   call.parts.traffic.committed(queue)
   return json(

@@ -1,6 +1,7 @@
 // The one table of routes. What is served, its reference page and its metrics are made from these rows.
 import { analyticsRoutes } from './analytics.ts'
 import { ackRoutes } from './ack.ts'
+import { auditRoutes } from './audit.ts'
 import { consumerGroupRoutes } from './consumer-groups.ts'
 import { deadLetterMoveRoutes } from './dead-letter-moves.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
@@ -30,6 +31,7 @@ import { transactionRoutes } from './transaction.ts'
 
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
+  ...auditRoutes,
   ...queueRoutes,
   ...queueReadRoutes,
   ...pushRoutes,

@@ -18,6 +18,7 @@ import { isUuid } from '../../protocol/uuid.ts'
 import { submit as submitRuns } from '../../operations/submit.ts'
 import { CARRIED_OPTIONAL } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
+import { actingOf } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { once, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
@@ -90,7 +91,10 @@ function stateAnswer(runId: string, state: string): Answer {
 async function cancel(call: Call): Promise<Answer> {
   const runId = runIdOf(call)
   const source = call.body.length === 0 ? {} : recordOf(sliced(bodyText(call.body), {}).envelope, root())
-  return stateAnswer(runId, await call.parts.runs.cancel(runId, readFields(CANCEL_BODY, source, root()).reason))
+  return stateAnswer(
+    runId,
+    await call.parts.runs.cancel(runId, readFields(CANCEL_BODY, source, root()).reason, actingOf(call)),
+  )
 }
 
 async function retry(call: Call): Promise<Answer> {

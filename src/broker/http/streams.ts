@@ -14,14 +14,14 @@ import {
   STATE_BODY,
 } from '../../protocol/stream-request.ts'
 import { bodyText } from './read-body.ts'
-import { reading, writing } from './read-call.ts'
+import { noting, reading, writing } from './read-call.ts'
 import { once, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
 async function register(call: Call): Promise<Answer> {
   const stream = decodeRegistration(bodyText(call.body))
-  const { queryId, outcome } = await writing(call, (db) => registerStream(db, stream))
+  const { queryId, outcome } = await noting(call, (db) => registerStream(db, stream))
   if (outcome === 'mismatch') {
     const error = `config_hash mismatch: '${stream.name}' is registered with another configuration; register it with reset: true to drop its state, or under another name`
     return json(JSON.stringify({ success: false, error, code: 'stream_conflict', query_id: queryId }), 409)

@@ -42,7 +42,7 @@ async function cancel(call: Call): Promise<Answer> {
 async function show(call: Call): Promise<Answer> {
   const { queue, timerKey: key } = readFields(PLACE, call.params, root())
   const timer = await reading(call, (db) => getTimer(db, queue, key))
-  return json(encodeTimer(queue, timer, Buffer.from(timer?.payload ?? '').toString('base64')))
+  return json(encodeTimer(queue, timer, timer?.payload ? Buffer.from(timer.payload).toString('base64') : null))
 }
 
 const LIST_QUERY = {

@@ -45,7 +45,13 @@ export const dlqList: Command = {
     return await withDatabase(call, async (database) => {
       const { entries: letters, cut } = await listDeadLetters(database.reader, filter)
       call.output.result(
-        { deadLetters: letters.map((letter) => ({ ...letter, payload: rawJson(letter.payload) })), cut },
+        {
+          deadLetters: letters.map((letter) => ({
+            ...letter,
+            payload: letter.payload === null ? null : rawJson(letter.payload),
+          })),
+          cut,
+        },
         () => {
           const table = showTable(
             ['id', 'failed at', 'queue', 'partition', 'group', 'cause', 'transaction id', 'error'],

@@ -24,9 +24,9 @@ export const timerShow: Command = {
       const { payload, ...shown } = timer
       const { deliverAt, partition, transactionId, attempts, lastError } = timer
       const tried = attempts === 0 ? '' : `, tried ${attempts} times (${lastError ?? ''})`
-      call.output.result({ found: true, queue, ...shown, data: rawJson(payload) }, () => {
+      call.output.result({ found: true, queue, ...shown, data: payload === null ? null : rawJson(payload) }, () => {
         const place = `fires at ${deliverAt} into partition ${partition} as ${transactionId}${tried}`
-        return `${payload}\n${call.output.styled('dim', place)}`
+        return `${payload ?? '(sealed with a key that is not here)'}\n${call.output.styled('dim', place)}`
       })
       return 0
     })

@@ -5,6 +5,7 @@ import { Lockstep } from '../../client/lockstep.ts'
 import type { Logger } from '../../client/logger.ts'
 import { definitionIn } from '../../workflow/define/definition.ts'
 import { withDatabase } from '../call.ts'
+import { keysFrom } from '../vault-from.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { findDatabase } from '../find-database.ts'
 import { loadDefinitions } from '../load-definitions.ts'
@@ -64,7 +65,11 @@ export const workerCommand: Command = {
     const concurrency = call.integer('concurrency') ?? 10
     const queues = call.text('queues')?.split(',')
     const drain = (call.integer('drain') ?? DRAIN_SECONDS) * 1_000
-    const lockstep = new Lockstep({ connectionString, logger: loggerTo(call.output) })
+    const lockstep = new Lockstep({
+      connectionString,
+      logger: loggerTo(call.output),
+      encryptionKeys: keysFrom(call.env) ?? undefined,
+    })
     try {
       const worker = lockstep.worker({ actions, concurrency, queues, drain })
       await worker.start()

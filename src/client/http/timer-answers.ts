@@ -22,9 +22,11 @@ const TIMER = {
   lastError: optional(plainText, null),
   createdAt: plainText,
   updatedAt: plainText,
+  // Brokers of others may not tell.
+  encrypted: optional(boolean, false),
 } as const
 const FOUND = { found: boolean } as const
-const PAYLOAD = { payload: plainText } as const
+const PAYLOAD = { payload: optional(plainText, null) } as const
 const PAGE = { truncated: boolean } as const
 
 export function timerResultIn(source: AnswerRecord): TimerResult {
@@ -44,7 +46,8 @@ function timerIn(source: AnswerRecord): ShownTimer {
 export function timerAnswer(body: string): ReadTimer | null {
   const envelope = recordIn(readAnswer(body, {}).envelope)
   if (!fieldsIn(FOUND, envelope).found) return null
-  return { ...timerIn(envelope), payload: unpacked(fieldsIn(PAYLOAD, envelope).payload) }
+  const { payload } = fieldsIn(PAYLOAD, envelope)
+  return { ...timerIn(envelope), payload: payload === null ? null : unpacked(payload) }
 }
 
 function unpacked(base64: string): string {

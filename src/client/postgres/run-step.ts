@@ -33,6 +33,7 @@ export interface StepRun {
 
 function doorOf(tx: OpenTransaction, failed: (error: unknown) => void): Door {
   return {
+    vault: tx.vault,
     async text(statement, params) {
       try {
         return (await tx.rows(statement, params))[0]?.[0] ?? null

@@ -21,7 +21,7 @@ export type TimerCancelled =
 /** Any operation's outcome inside a commit. */
 export type TimerOutcome = TimerScheduled | TimerCancelled
 
-export type PendingTimer = Omit<ShownTimer, 'producerSub'>
+export type PendingTimer = Omit<ShownTimer, 'producerSub' | 'encrypted'>
 
 export type TimerEntry<V> =
   | ({ readonly found: true; readonly data: V } & PendingTimer)
@@ -63,5 +63,8 @@ export function pendingTimer(timer: ShownTimer): PendingTimer {
 export function timerEntry(timer: ReadTimer | null): TimerEntry<Untyped> {
   if (timer === null) return { found: false }
   const { payload, ...shown } = timer
+  if (payload === null) {
+    throw new LockstepError('encryption_key_missing', `the timer ${timer.key} is sealed with a key that is not here`)
+  }
   return { found: true, data: JSON.parse(payload), ...pendingTimer(shown) }
 }

@@ -26,7 +26,10 @@ export async function openPgStep(database: Database): Promise<StepTransaction> {
   const guarded = guardedClient(open.client)
   return {
     tx: guarded.tx,
-    door: { text: async (statement, params) => (await open.rows(statement, params))[0]?.[0] ?? null },
+    door: {
+      vault: database.vault,
+      text: async (statement, params) => (await open.rows(statement, params))[0]?.[0] ?? null,
+    },
     async commit(last) {
       guarded.revoke()
       try {
@@ -48,12 +51,16 @@ function textParam(param: unknown): string {
   throw new LockstepError('internal', 'a completion through a library takes text parameters only')
 }
 
-async function openLibraryStep(completion: Completion<unknown>, timeoutMs: number): Promise<StepTransaction> {
+async function openLibraryStep(
+  database: Database,
+  completion: Completion<unknown>,
+  timeoutMs: number,
+): Promise<StepTransaction> {
   const lazy = lazily(completion, { timeoutMs })
   const { tx, door } = await lazy.open()
   return {
     tx,
-    door,
+    door: { ...door, vault: database.vault },
     commit: async (last) => lazy.commit(async (at) => at.text(last.text, (last.params ?? []).map(textParam))),
     rollback: async () => lazy.abort(),
   }
@@ -64,5 +71,5 @@ export async function openStep(
   completion: Completion<unknown> | null,
   timeoutMs: number,
 ): Promise<StepTransaction> {
-  return completion === null ? openPgStep(database) : openLibraryStep(completion, timeoutMs)
+  return completion === null ? openPgStep(database) : openLibraryStep(database, completion, timeoutMs)
 }
