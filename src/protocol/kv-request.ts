@@ -1,16 +1,17 @@
 // Decodes key/value operations, for the kv route and for transactions. Values and the numbers of `incr` stay the text they
 // came as. Every fault has the wire's own shape: the code is the error, `reason` (kv_…) says which part was wrong.
-import { boolean, integer, oneOf, optional, readFields, root, text } from './check.ts'
-import type { Field, Place } from './check.ts'
+import { boolean, integer, oneOf, optional, readFields, text } from './check.ts'
+import type { Place } from './check.ts'
 import { LockstepError } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
-import { CUT, inArray, inEither, inObject } from './json-slices.ts'
+import { CUT, inArray, inObject } from './json-slices.ts'
 import type { Piece, Shape } from './json-slices.ts'
 import type { KvOperation } from './kv.ts'
 import { LIMITS } from './limits.ts'
 import { kvKey, kvKeys, kvNamespace, requestIdText } from './names.ts'
-import { pieceOf, recordOf, sliced } from './request-body.ts'
+import { pieceOf, recordOf } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
+import { becauseOf, eitherOf, operationsBody } from './operations-body.ts'
 import { utf8Length } from './utf8.ts'
 
 export interface KvRequest {
@@ -37,20 +38,7 @@ export const KV_SHAPE: Shape = inArray(inObject({ value: CUT, delta: CUT, min: C
 export const kvFault = (reason: string, detail: string, code: ErrorCode = 'kv_bad_request'): LockstepError =>
   new LockstepError(code, detail, { reason })
 
-/** The same field, its fault told in the way of kv. */
-function because<T>(reason: string, field: Field<T>): Field<T> {
-  return {
-    ...field,
-    read(value, place, name) {
-      try {
-        return field.read(value, place, name)
-      } catch (error) {
-        if (error instanceof LockstepError) throw kvFault(reason, error.message)
-        throw error
-      }
-    },
-  }
-}
+const because = becauseOf(kvFault)
 
 const NS = because('kv_bad_ns', kvNamespace)
 const KEY = because('kv_bad_key', kvKey)
@@ -83,32 +71,11 @@ export const KV_FIELDS = {
 
 export const KV_REQUEST_ID = { requestId: because('kv_bad_request_id', optional(requestIdText, null)) } as const
 
-const SHAPE = inEither(KV_SHAPE, inObject({ operations: KV_SHAPE }))
+const SHAPE = eitherOf(KV_SHAPE)
 
 export function decodeKv(body: RequestBody): KvRequest {
-  const { envelope, pieces } = slicedKv(body)
-  if (Array.isArray(envelope)) {
-    return { requestId: null, operations: kvOperations(envelope, pieces, KV_ROUTE, root()) }
-  }
-  let request: Readonly<Record<string, unknown>>
-  try {
-    request = recordOf(envelope, root())
-  } catch {
-    throw kvFault('kv_bad_body', 'the body must be an array of operations or {"operations": […]}')
-  }
-  const operations = Object.hasOwn(request, 'operations') ? request['operations'] : undefined
-  if (!Array.isArray(operations)) throw kvFault('kv_bad_body', 'operations must be an array')
-  const { requestId } = readFields(KV_REQUEST_ID, request, root())
-  const place: Place = { parent: root(), step: 'operations' }
-  return { requestId, operations: kvOperations(operations, pieces, KV_ROUTE, place) }
-}
-
-function slicedKv(body: RequestBody): ReturnType<typeof sliced> {
-  try {
-    return sliced(body, SHAPE)
-  } catch (error) {
-    throw error instanceof LockstepError ? kvFault('kv_bad_body', error.message) : error
-  }
+  const { requestId, elements, pieces, place } = operationsBody(body, SHAPE, KV_REQUEST_ID, kvFault, 'kv_bad_body')
+  return { requestId, operations: kvOperations(elements, pieces, KV_ROUTE, place) }
 }
 
 export function kvOperations(

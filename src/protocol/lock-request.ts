@@ -1,14 +1,15 @@
 // Decodes lock operations. A call names each lock once. Every fault has the wire's own shape: the code is the error, `reason`
 // (locks_…) says which part was wrong.
-import { integer, oneOf, optional, readFields, root } from './check.ts'
-import type { Field, Place } from './check.ts'
+import { integer, oneOf, optional, readFields } from './check.ts'
+import type { Place } from './check.ts'
 import { LockstepError } from './errors.ts'
-import { inArray, inEither, inObject } from './json-slices.ts'
+import { inArray } from './json-slices.ts'
 import { LIMITS } from './limits.ts'
 import type { LockOperation } from './lock.ts'
 import { lockName, lockOwner, requestIdText } from './names.ts'
-import { recordOf, sliced } from './request-body.ts'
+import { recordOf } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
+import { becauseOf, eitherOf, operationsBody } from './operations-body.ts'
 
 export interface LockRequest {
   readonly requestId: string | null
@@ -18,20 +19,7 @@ export interface LockRequest {
 export const lockFault = (reason: string, detail: string): LockstepError =>
   new LockstepError('locks_bad_request', detail, { reason })
 
-/** The same field, its fault told in the way of locks; `absent` is the reason when it is not there at all. */
-function because<T>(reason: string, field: Field<T>, absent: string = reason): Field<T> {
-  return {
-    ...field,
-    read(value, place, name) {
-      try {
-        return field.read(value, place, name)
-      } catch (error) {
-        if (!(error instanceof LockstepError)) throw error
-        throw lockFault(value === undefined || value === null ? absent : reason, error.message)
-      }
-    },
-  }
-}
+const because = becauseOf(lockFault)
 
 const NAME = because('locks_bad_name', lockName)
 const TTL = because('locks_bad_ttl', integer(1, LIMITS.ttlSeconds), 'locks_ttl_required')
@@ -53,29 +41,11 @@ export const LOCK_FIELDS = {
 } as const
 
 export const LOCK_REQUEST_ID = { requestId: because('locks_bad_request_id', optional(requestIdText, null)) } as const
-const SHAPE = inEither(inArray({}), inObject({}))
+const SHAPE = eitherOf(inArray({}))
 
 export function decodeLocks(body: RequestBody): LockRequest {
-  const envelope = envelopeOf(body)
-  if (Array.isArray(envelope)) return { requestId: null, operations: lockOperations(envelope, root()) }
-  let request: Readonly<Record<string, unknown>>
-  try {
-    request = recordOf(envelope, root())
-  } catch {
-    throw lockFault('locks_bad_body', 'the body must be {"operations": […]} or an array of operations')
-  }
-  const operations = Object.hasOwn(request, 'operations') ? request['operations'] : undefined
-  if (!Array.isArray(operations)) throw lockFault('locks_bad_body', 'operations must be an array')
-  const { requestId } = readFields(LOCK_REQUEST_ID, request, root())
-  return { requestId, operations: lockOperations(operations, { parent: root(), step: 'operations' }) }
-}
-
-function envelopeOf(body: RequestBody): unknown {
-  try {
-    return sliced(body, SHAPE).envelope
-  } catch (error) {
-    throw error instanceof LockstepError ? lockFault('locks_bad_body', error.message) : error
-  }
+  const { requestId, elements, place } = operationsBody(body, SHAPE, LOCK_REQUEST_ID, lockFault, 'locks_bad_body')
+  return { requestId, operations: lockOperations(elements, place) }
 }
 
 function lockOperations(elements: readonly unknown[], place: Place): readonly LockOperation[] {

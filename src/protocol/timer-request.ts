@@ -1,18 +1,19 @@
 // Decodes timer operations, for the timers route and for transactions. A payload comes as base64 of its JSON text (`payload`,
 // as published clients send it) or as the JSON value itself (`data`); either way its text is carried unchanged. What only the
 // server may say is refused, never ignored. Every fault has the wire's own shape: the code is the error, `reason` says the part.
-import { boolean, integer, oneOf, optional, readFields, root } from './check.ts'
-import type { Field, Place } from './check.ts'
+import { boolean, integer, oneOf, optional, readFields } from './check.ts'
+import type { Place } from './check.ts'
 import { LockstepError } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
-import { CUT, inArray, inEither, inObject, sliceJson } from './json-slices.ts'
+import { CUT, inArray, inObject, sliceJson } from './json-slices.ts'
 import type { Piece, Shape } from './json-slices.ts'
 import { LIMITS } from './limits.ts'
 import { DEFAULT_PARTITION } from './message.ts'
 import { mintId } from './mint-id.ts'
 import { partitionName, requestIdText, timerKey, transactionIdText } from './names.ts'
-import { pieceOf, recordOf, sliced } from './request-body.ts'
+import { pieceOf, recordOf } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
+import { becauseOf, eitherOf, operationsBody } from './operations-body.ts'
 import type { TimerOperation } from './timer.ts'
 import { utf8Length } from './utf8.ts'
 
@@ -26,19 +27,7 @@ export const TIMER_SHAPE: Shape = inArray(inObject({ data: CUT }))
 export const timerFault = (reason: string, detail: string, code: ErrorCode = 'timers_bad_request'): LockstepError =>
   new LockstepError(code, detail, { reason })
 
-/** The same field, its fault told in the way of timers. */
-function because<T>(reason: string, field: Field<T>): Field<T> {
-  return {
-    ...field,
-    read(value, place, name) {
-      try {
-        return field.read(value, place, name)
-      } catch (error) {
-        throw error instanceof LockstepError ? timerFault(reason, error.message) : error
-      }
-    },
-  }
-}
+const because = becauseOf(timerFault)
 
 /** The queue of a timer has a name: the path of the read must be able to say it. */
 const QUEUE = because('timers_bad_queue', partitionName)
@@ -60,32 +49,17 @@ export const TIMER_FIELDS = {
 
 export const TIMER_REQUEST_ID = { requestId: because('timers_bad_request_id', optional(requestIdText, null)) } as const
 
-const SHAPE = inEither(TIMER_SHAPE, inObject({ operations: TIMER_SHAPE }))
+const SHAPE = eitherOf(TIMER_SHAPE)
 
 export function decodeTimers(body: RequestBody, producerSub: string | null): TimerRequest {
-  const { envelope, pieces } = slicedTimers(body)
-  if (Array.isArray(envelope)) {
-    return { requestId: null, operations: timerOperations(envelope, pieces, producerSub, root()) }
-  }
-  let request: Readonly<Record<string, unknown>>
-  try {
-    request = recordOf(envelope, root())
-  } catch {
-    throw timerFault('timers_bad_body', 'the body must be {"operations": […]} or an array of operations')
-  }
-  const operations = Object.hasOwn(request, 'operations') ? request['operations'] : undefined
-  if (!Array.isArray(operations)) throw timerFault('timers_bad_body', 'operations must be an array')
-  const { requestId } = readFields(TIMER_REQUEST_ID, request, root())
-  const place: Place = { parent: root(), step: 'operations' }
-  return { requestId, operations: timerOperations(operations, pieces, producerSub, place) }
-}
-
-function slicedTimers(body: RequestBody): ReturnType<typeof sliced> {
-  try {
-    return sliced(body, SHAPE)
-  } catch (error) {
-    throw error instanceof LockstepError ? timerFault('timers_bad_body', error.message) : error
-  }
+  const { requestId, elements, pieces, place } = operationsBody(
+    body,
+    SHAPE,
+    TIMER_REQUEST_ID,
+    timerFault,
+    'timers_bad_body',
+  )
+  return { requestId, operations: timerOperations(elements, pieces, producerSub, place) }
 }
 
 export function timerOperations(

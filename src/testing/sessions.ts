@@ -2,6 +2,7 @@
 // blocked on another's lock. Nothing here sleeps for luck: it waits for a condition of the server.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, QueryArrayResult } from 'pg'
+import { sqlstateOf } from '../db/pg-errors.ts'
 import type { TestDatabase } from './database.ts'
 
 const WAIT_MS = 60_000
@@ -82,7 +83,7 @@ function sessionOver(own: TestDatabase, name: string, client: Client): Session {
       .then((result: QueryArrayResult | QueryArrayResult[]) => ({
         rows: Array.isArray(result) ? (result.at(-1)?.rows ?? []) : result.rows,
       }))
-      .catch((error: unknown) => ({ error: sqlstate(error) }))
+      .catch((error: unknown) => ({ error: sqlstateOf(error) ?? String(error) }))
       .finally(() => {
         running = false
       })
@@ -107,21 +108,4 @@ async function blocked({ database }: TestDatabase, client: Client): Promise<bool
   const pid: unknown = Reflect.get(client, 'processID')
   const [row] = await database.reader.rows('select cardinality(pg_blocking_pids($1::int)) > 0', [String(pid)])
   return row?.[0] === 't'
-}
-
-function sqlstate(error: unknown): string {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' ? code : String(error)
-}
-
-/** Every order in which the steps of several sessions can follow each other, each session's own order kept. */
-export function permutations<S>(steps: Readonly<Record<string, readonly S[]>>): readonly (readonly S[])[] {
-  const lists = Object.values(steps).filter((list) => list.length > 0)
-  if (lists.length === 0) return [[]]
-  return lists.flatMap((list) => {
-    const [first, ...rest] = list
-    if (first === undefined) return []
-    const others = Object.fromEntries(lists.map((other, index) => [String(index), other === list ? rest : other]))
-    return permutations(others).map((order) => [first, ...order])
-  })
 }

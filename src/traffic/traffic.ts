@@ -93,7 +93,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const names = createQueueNames()
   const activity = createActivity()
   let handingBack = 0
-  let handedBack: (() => void) | null = null
+  const handedBack: (() => void)[] = []
 
   const parking = createParking({ look, handBack })
 
@@ -264,7 +264,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
         if (of === null) parking.ringAll()
         else parking.ring(of.queue, null, of.group)
         handingBack -= 1
-        if (handingBack === 0) handedBack?.()
+        if (handingBack === 0) for (const resolve of handedBack.splice(0)) resolve()
       })
   }
 
@@ -308,7 +308,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
     async drain() {
       parking.close()
       await Promise.all([pushes.idle(), acks.idle(), steps.idle(), states.idle(), parking.idle()])
-      if (handingBack > 0) await new Promise<void>((resolve) => (handedBack = resolve))
+      if (handingBack > 0) await new Promise<void>((resolve) => handedBack.push(resolve))
     },
 
     activity,

@@ -2,6 +2,7 @@
 // psql. It never retries and hides nothing: an error is an outcome, by its SQLSTATE.
 import type { Client } from 'pg'
 import type { Door, Executor, Param, Row } from '../../src/db/executor.ts'
+import { sqlstateOf } from '../../src/db/pg-errors.ts'
 import type { TestDatabase } from '../../src/testing/database.ts'
 
 export type Outcome = { readonly value: unknown } | { readonly error: string }
@@ -55,7 +56,7 @@ export async function openActor(own: TestDatabase, name: string): Promise<Actor>
       const end = tail
         .then(step)
         .then((value): Outcome => ({ value }))
-        .catch((error: unknown): Outcome => ({ error: sqlstateOf(error) }))
+        .catch((error: unknown): Outcome => ({ error: sqlstateOf(error) ?? String(error) }))
         .finally(() => {
           waiting--
         })
@@ -63,9 +64,4 @@ export async function openActor(own: TestDatabase, name: string): Promise<Actor>
       return end
     },
   }
-}
-
-function sqlstateOf(error: unknown): string {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' ? code : String(error)
 }

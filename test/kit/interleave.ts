@@ -1,6 +1,7 @@
 // Runs the steps of two or three sessions in every order that keeps each session's own, against real PostgreSQL. A session
 // that is blocked keeps its later steps until it is free. What must hold at the end is the specification's to say.
 import type { TestDatabase } from '../../src/testing/database.ts'
+import { ordersOf } from '../../src/testing/orders-of.ts'
 import { openActor, type Actor, type Outcome } from './actor.ts'
 import { quiet } from './quiet.ts'
 
@@ -69,16 +70,6 @@ async function runOrder<W>(
   // A step that failed leaves its transaction to be ended here.
   await Promise.all(actors.map((actor) => actor.sql('rollback')))
   return outcomes
-}
-
-/** Every sequence of session numbers with that many steps each. */
-export function ordersOf(counts: readonly number[]): readonly (readonly number[])[] {
-  if (counts.every((count) => count === 0)) return [[]]
-  return counts.flatMap((count, at) =>
-    count === 0
-      ? []
-      : ordersOf(counts.map((other, place) => (place === at ? other - 1 : other))).map((rest) => [at, ...rest]),
-  )
 }
 
 /** The steps of a session that runs its work between BEGIN and COMMIT, the two ends of its locks. */
