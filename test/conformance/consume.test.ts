@@ -229,7 +229,7 @@ onBothWays(
       })
     assert.deepEqual(result, { consumed: 1, reason: 'limit' })
     assert.equal(rounds, 2)
-    assert.ok(performance.now() - started < 2_000, 'within a second or two')
+    assert.ok(performance.now() - started < 30_000, 'not by waiting for the lease to lapse')
     const [lane] = await sql(
       'select l.failures, l.crashes from lockstep.lane l join lockstep.queue q on q.id = l.queue_id where q.name = $1',
       [name],

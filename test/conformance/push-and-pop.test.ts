@@ -215,7 +215,7 @@ onBothWays(
       .subscriptionMode('all')
       .partition('new')
       .wait(true)
-      .timeout(10_000)
+      .timeout(60_000)
     const started = performance.now()
     const popped = waiting.pop()
     await lockstep.queue(named('wait')).partition('new').push({ data: 2 })
@@ -223,7 +223,7 @@ onBothWays(
       (await popped).map((message) => message.data),
       [2],
     )
-    assert.ok(performance.now() - started < 5_000)
+    assert.ok(performance.now() - started < 30_000)
   },
 )
 
@@ -234,7 +234,7 @@ onBothWays(
     const started = performance.now()
     assert.deepEqual(await queue.timeout(200).pop(), [])
     const waited = performance.now() - started
-    assert.ok(waited >= 150 && waited < 3_000, `${waited} ms`)
+    assert.ok(waited >= 150 && waited < 20_000, `${waited} ms`)
     const stop = new AbortController()
     const popped = queue.timeout(30_000).pop({ signal: stop.signal })
     stop.abort()

@@ -110,7 +110,7 @@ onBothWays('an expired key does not exist', async ({ lockstep, named }) => {
   await lockstep.kv.put('short', named('k'), 1, { ttl: '1s' })
   assert.equal((await lockstep.kv.get('short', named('k'))).found, true)
   const started = performance.now()
-  while ((await lockstep.kv.get('short', named('k'))).found) assert.ok(performance.now() - started < 5_000)
+  while ((await lockstep.kv.get('short', named('k'))).found) assert.ok(performance.now() - started < 60_000)
   assert.equal((await lockstep.kv.putIfAbsent('short', named('k'), 2, { ttl: '1s' })).applied, true)
 })
 

@@ -53,9 +53,9 @@ test('a client that goes away while its pop is in flight leaves no lease behind'
   await blocker.query('rollback')
   await waitFor('the lease to be handed back', async () => (await gauge(served, 'lockstep_calls_running')) === 0)
   const started = performance.now()
-  const { status, json } = await served.pop('q', 'consumerGroup=g&wait=true&timeout=20000')
+  const { status, json } = await served.pop('q', 'consumerGroup=g&wait=true&timeout=60000')
   assert.deepEqual([status, json.messages.length], [200, 1])
-  assert.ok(performance.now() - started < 5_000, 'not by waiting for the lease to lapse')
+  assert.ok(performance.now() - started < 30_000, 'not by waiting for the lease of a minute to lapse')
 })
 
 test('clients that abort at random lose no message and count no failure', async (t) => {
@@ -112,7 +112,7 @@ test('clients that abort at random lose no message and count no failure', async 
 })
 
 test('a stop answers parked polls empty, finishes what is in flight and leaves no lease it gave to nobody', async (t) => {
-  const served = await serve(t)
+  const served = await serve(t, { drainMs: 120_000 })
   const parked = Array.from({ length: 10 }, () => served.get(`/api/v1/pop/queue/empty?${WAIT}`))
   await waitFor('ten parked polls', async () => (await gauge(served, 'lockstep_parked_polls')) === 10)
   const pushes = Array.from({ length: 40 }, (_, i) =>
@@ -122,17 +122,20 @@ test('a stop answers parked polls empty, finishes what is in flight and leaves n
   await waitFor('some of them', async () => (await served.sql('select 1 from lockstep.message limit 1')).length > 0)
   const started = performance.now()
   await Promise.all([served.broker.stop(), served.broker.stop()])
-  assert.ok(performance.now() - started < 4_000)
+  assert.ok(performance.now() - started < 25_000, 'neither the polls nor the patience were waited for')
   for (const reply of await Promise.all(parked)) assert.equal(reply.status, 204)
   const outcomes = await settled
   const stored = outcomes.filter((each) => each.status === 'fulfilled' && each.value.status === 201).length
   const [row] = await served.sql('select count(*)::int as n from lockstep.message')
   assert.equal(row?.['n'], stored, 'what was answered is what is stored')
   await assert.rejects(exchange(served.url, 'GET', '/health'))
-  const [backends] = await served.sql(
-    `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'lockstep-broker'`,
-  )
-  assert.equal(backends?.['n'], 0)
+  // A server process ends a moment after its connection.
+  await waitFor('no backend to be left', async () => {
+    const [backends] = await served.sql(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'lockstep-broker'`,
+    )
+    return backends?.['n'] === 0
+  })
 })
 
 test('while it drains health is red and new work is told to go elsewhere', async (t) => {

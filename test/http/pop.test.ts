@@ -3,7 +3,7 @@ import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../src/testing/sessions.ts'
-import { serve } from './served.ts'
+import { paceOf, serve } from './served.ts'
 
 const dataOf = (json: Untyped): unknown[] => json.messages.map((message: Untyped) => message.data)
 
@@ -197,11 +197,12 @@ test('a long poll is woken by a push at once', async (t) => {
   await pop('q', 'consumerGroup=g')
   const parked = pop('q', 'consumerGroup=g&wait=true&timeout=20000')
   await new Promise((resolve) => setTimeout(resolve, 1_200))
+  const pace = await paceOf({ push, pop })
   const pushedAt = performance.now()
   await push('q', ['woken'])
   const { json } = await parked
   assert.deepEqual(dataOf(json), ['woken'])
-  assert.ok(performance.now() - pushedAt < 500, 'the bell, not the pause')
+  assert.ok(performance.now() - pushedAt < 500 + 10 * pace, 'the bell, not the pause')
 })
 
 test('a long poll that finds nothing is 204 when its time is over', async (t) => {
@@ -210,7 +211,7 @@ test('a long poll that finds nothing is 204 when its time is over', async (t) =>
   const { status } = await pop('q', 'wait=true&timeout=300')
   const took = performance.now() - startedAt
   assert.equal(status, 204)
-  assert.ok(took >= 290 && took < 3_000, `${took} ms`)
+  assert.ok(took >= 290 && took < 20_000, `${took} ms`)
 })
 
 test('a long poll gets a message whose lease lapses or is handed back meanwhile', async (t) => {
@@ -265,10 +266,11 @@ test('a pop through another broker is woken by a hint', async (t) => {
   const query = '?consumerGroup=g&subscriptionMode=all&wait=true&timeout=20000'
   const parked = exchange(second.address, 'GET', `/api/v1/pop/queue/q${query}`)
   await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const pace = await paceOf(first)
   const pushedAt = performance.now()
   await first.push('q', [1])
   assert.equal((await parked).status, 200)
-  assert.ok(performance.now() - pushedAt < 900)
+  assert.ok(performance.now() - pushedAt < 900 + 10 * pace)
 })
 
 test('a pop brings eight megabytes at most, however many messages it asks for, and all pops are served in turn', async (t) => {

@@ -31,6 +31,15 @@ export interface Served {
 
 let serial = 0
 
+/** Milliseconds that a push and a pop take here and now: what must be quick is held against it on a busy machine. */
+export async function paceOf({ push, pop }: Pick<Served, 'push' | 'pop'>): Promise<number> {
+  const queue = `pace-${(serial += 1)}`
+  const began = performance.now()
+  await push(queue, ['there'])
+  await pop(queue)
+  return performance.now() - began
+}
+
 export async function serve(t: TestEnd, options: BrokerOptions = {}): Promise<Served> {
   const db = await createTestDatabase(t)
   const client = await db.connect()

@@ -78,7 +78,7 @@ test('a rollback leaves no run, to a savepoint too, and the handle says so at on
   const started = performance.now()
   await assert.rejects(lockstep.run('no-such-id').wait(), { name: 'RunNotFoundError', reason: 'unknown' })
   await assert.rejects(lockstep.run('01890000-0000-7000-8000-000000000000').wait(), { reason: 'unknown' })
-  assert.ok(performance.now() - started < 1_000)
+  assert.ok(performance.now() - started < 10_000)
   assert.equal((await sql.query('select 1 from lockstep.node')).rowCount, 0)
 })
 

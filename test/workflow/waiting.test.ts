@@ -75,7 +75,7 @@ test('a stop lets handlers finish, hands back the rest uncounted, and leaves not
   const stopping = running.stop({ drain: '700ms' })
   open.open()
   await stopping
-  assert.ok(performance.now() - began < 4_000)
+  assert.ok(performance.now() - began < 30_000)
   assert.equal((await sql.query('select 1 from lockstep.node where lease_expires_at is not null')).rowCount, 0)
   const states = await Promise.all(runs.map(async (run) => run.status()))
   assert.deepEqual([states[0]?.state, states[2]?.state], ['completed', 'completed'])

@@ -140,7 +140,7 @@ test('429 waits as told and comes again, also for what must not be doubled', asy
   const started = performance.now()
   assert.equal((await transport.kv([put])).ok, true)
   const waited = performance.now() - started
-  assert.ok(waited >= 750 && waited < 2_500, `${waited} ms`)
+  assert.ok(waited >= 750 && waited < 20_000, `${waited} ms`)
   assert.equal(requests.length, 2)
 })
 
