@@ -22,7 +22,8 @@ describe('lines to copy', () => {
     assert.equal(words({ PATH: '/usr/bin' }), 'npx lockstep')
     assert.equal(words({ PATH: '/usr/bin:/srv/project/node_modules/.bin' }), 'lockstep')
     assert.equal(words({ PATH: '/srv/project/node_modules/.bin', npm_command: 'exec' }), 'npx lockstep')
-    assert.equal(programWords('/opt/x y/main.js', {}, '/srv'), "node '/opt/x y/main.js'")
+    assert.equal(programWords('/opt/x y/other.js', {}, '/srv', '/opt/x y/main.js'), "node '/opt/x y/main.js'")
+    assert.equal(programWords('/srv/start.js', {}, '/srv', '/srv/dist/cli/main.js'), 'node dist/cli/main.js')
   })
 
   it('quote what a shell would not read as one word', () => {

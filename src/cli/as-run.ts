@@ -2,9 +2,13 @@
 // Only lines that this program writes itself go through here, never data.
 
 import { basename, delimiter, dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What `lockstep` is when no install gave it that name. Other programs of the checkout use the same texts. */
+const MAIN = fileURLToPath(new URL('main.js', import.meta.url))
 
 /** The words that start this program in the folder where it runs. */
-export function programWords(script: string, env: NodeJS.ProcessEnv, cwd: string): string {
+export function programWords(script: string, env: NodeJS.ProcessEnv, cwd: string, main: string = MAIN): string {
   const name = basename(script)
   if (name === 'lockstep' || name === 'lockstep.cmd') {
     const onPath = (env['PATH'] ?? '')
@@ -13,8 +17,8 @@ export function programWords(script: string, env: NodeJS.ProcessEnv, cwd: string
     // npx puts its folder on the PATH of this process, not on that of the shell the line will be copied to.
     return onPath && env['npm_command'] !== 'exec' ? 'lockstep' : 'npx lockstep'
   }
-  const near = relative(cwd, script)
-  return `node ${shellWord(near === '' || near.startsWith('..') ? script : near)}`
+  const near = relative(cwd, main)
+  return `node ${shellWord(near.startsWith('..') ? main : near)}`
 }
 
 /** Each `lockstep` that begins a command line of this text, as this process was run. */
