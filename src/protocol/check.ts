@@ -11,10 +11,14 @@ export interface Place {
   step: string | number
 }
 
+export type JsonSchema = Readonly<Record<string, unknown>>
+
 export interface Field<T> {
   /** For the reference: 'text of 1 to 512 bytes'. */
   readonly type: string
   readonly optional: boolean
+  /** The same for machines, as JSON Schema; absent where words say it better. */
+  readonly schema?: JsonSchema
   /** The checked value; throws LockstepError naming the place. */
   readonly read: (value: unknown, place: Place, name: string) => T
 }
@@ -79,6 +83,7 @@ export function text(bounds: TextBounds): Field<string> {
   return {
     type,
     optional: false,
+    schema: { type: 'string', ...(min > 0 ? { minLength: min } : {}), maxLength: max },
     read(value, place, name) {
       if (typeof value !== 'string') refuse(place, name, type)
       if (value.length < min) refuse(place, name, type)
@@ -99,6 +104,7 @@ export function integer(min: number, max: number): Field<number> {
   return {
     type,
     optional: false,
+    schema: { type: 'integer', minimum: min, maximum: max },
     read(value, place, name) {
       if (typeof value !== 'number' || !Number.isSafeInteger(value)) refuse(place, name, type)
       if (value < min || value > max) refuse(place, name, type)
@@ -110,6 +116,7 @@ export function integer(min: number, max: number): Field<number> {
 export const boolean: Field<boolean> = {
   type: 'a boolean',
   optional: false,
+  schema: { type: 'boolean' },
   read(value, place, name) {
     if (typeof value !== 'boolean') refuse(place, name, 'a boolean')
     return value
@@ -121,6 +128,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Field<T
   return {
     type,
     optional: false,
+    schema: { type: 'string', enum: choices },
     read(value, place, name) {
       const choice = choices.find((each) => each === value)
       if (choice === undefined) refuse(place, name, type)
@@ -134,6 +142,7 @@ export function list<T>(max: number, each: Field<T>): Field<readonly T[]> {
   return {
     type,
     optional: false,
+    schema: { type: 'array', maxItems: max, items: each.schema ?? {} },
     read(value, place, name) {
       if (!Array.isArray(value) || value.length > max) refuse(place, name, type)
       const elements: readonly unknown[] = value
@@ -151,6 +160,7 @@ export function optional<T, const D>(field: Field<T>, fallback: D): Field<T | D>
   return {
     type: field.type,
     optional: true,
+    ...(field.schema === undefined ? {} : { schema: field.schema }),
     read: (value, place, name) => (value === undefined || value === null ? fallback : field.read(value, place, name)),
   }
 }
@@ -161,6 +171,7 @@ export function integerText(min: number, max: number): Field<number> {
   return {
     type: field.type,
     optional: false,
+    ...(field.schema === undefined ? {} : { schema: field.schema }),
     read(value, place, name) {
       if (typeof value !== 'string' || !/^-?[0-9]{1,16}$/.test(value)) refuse(place, name, field.type)
       return field.read(Number(value), place, name)
@@ -172,6 +183,7 @@ export function integerText(min: number, max: number): Field<number> {
 export const booleanText: Field<boolean> = {
   type: 'true or false',
   optional: false,
+  schema: { type: 'boolean' },
   read(value, place, name) {
     if (value !== 'true' && value !== 'false') refuse(place, name, 'true or false')
     return value === 'true'

@@ -26,14 +26,17 @@ import type { RequestBody } from './request-body.ts'
 
 export const ephemeralName: Field<string> = text({ min: 1, max: LIMITS.nameBytes })
 
-const WINDOW = { ms: integer(0, LIMITS.ephemeralWindowMs), count: integer(1, LIMITS.popBatch) } as const
+export const EPHEMERAL_WINDOW = {
+  ms: integer(0, LIMITS.ephemeralWindowMs),
+  count: integer(1, LIMITS.popBatch),
+} as const
 
 const windowBuffer: Field<EphemeralOptions['windowBuffer']> = {
   type: 'an object with ms and count',
   optional: false,
   read(value, place, name) {
     if (!isRecord(value)) refuse(place, name, 'an object with ms and count')
-    return readFields(WINDOW, value, { parent: place, step: name })
+    return readFields(EPHEMERAL_WINDOW, value, { parent: place, step: name })
   },
 }
 
@@ -133,7 +136,7 @@ export const decodeEphemeralPop = (query: Readonly<Record<string, string>>): Eph
   })
 
 export const EPHEMERAL_ACK = { queue: ephemeralName, group: optional(groupName, QUEUE_MODE) } as const
-const ACK_ITEM = {
+export const EPHEMERAL_ACK_ITEM = {
   id: text({ min: 1, max: LIMITS.nameBytes }),
   status: optional(oneOf('completed', 'failed', 'retry'), 'completed'),
   error: optional(errorText, null),
@@ -153,7 +156,7 @@ export const decodeEphemeralAck = (body: RequestBody): EphemeralAcks =>
     const at: Place = { parent: { parent: place, step: 'acks' }, step: 0 }
     const acks = arrayOf(request, 'acks', place, LIMITS.ackItems).map((element, index) => {
       at.step = index
-      const { id, status } = readFields(ACK_ITEM, recordOf(element, at), at)
+      const { id, status } = readFields(EPHEMERAL_ACK_ITEM, recordOf(element, at), at)
       return { id, status }
     })
     return { queue, group, acks }

@@ -27,6 +27,7 @@ const NS = /^[a-z0-9][a-z0-9._-]{0,63}$/
 export const kvNamespace: Field<string> = {
   type: 'a namespace: a-z and 0-9 first, then also . _ -, 64 at most',
   optional: false,
+  schema: { type: 'string', pattern: NS.source },
   read(value, place, field) {
     if (typeof value !== 'string' || !NS.test(value)) refuse(place, field, kvNamespace.type)
     return value

@@ -136,6 +136,7 @@ export function instantText(value: string, place: Place, name: string): string {
 export const instant: Field<string> = {
   type: 'an ISO-8601 time',
   optional: false,
+  schema: { type: 'string', format: 'date-time' },
   read(value, place, name) {
     if (typeof value !== 'string') refuse(place, name, instant.type)
     return instantText(value, place, name)

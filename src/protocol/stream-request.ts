@@ -79,26 +79,23 @@ export function decodeStateQuery(body: RequestBody): StateQuery {
   }
 }
 
-const CYCLE = {
+export const CYCLE_BODY = {
   requestId: optional(requestIdText, null),
   query_id: queryId,
   partition_id: text({ min: 1, max: 32 }),
   consumer_group: optional(groupName, null),
   release_lease: optional(boolean, true),
 } as const
-const STATE_OP = { type: oneOf('upsert', 'delete'), key: stateKey } as const
-const PUSH_ITEM = {
+export const STREAM_STATE_OP = { type: oneOf('upsert', 'delete'), key: stateKey } as const
+export const STREAM_PUSH = {
   queue: queueName,
   partition: optional(partitionName, DEFAULT_PARTITION),
   transactionId: optional(transactionIdText, null),
 } as const
-const ACK = {
+export const STREAM_ACK = {
   leaseId: leaseIdText,
   status: optional(oneOf('completed', 'success', 'acked', 'ok', 'failed', 'retry'), 'completed'),
 } as const
-
-export const CYCLE_BODY =
-  '{"query_id":"…","partition_id":"…","consumer_group":"…","state_ops":[{"type":"upsert","key":"…","value":…},{"type":"delete","key":"…"}],"push_items":[{"queue":"…","partition":"…","payload":…,"transactionId":"…"}],"ack":{"leaseId":"…","status":"completed","count":200},"release_lease":true}'
 
 const SHAPE = inObject({
   state_ops: inArray(inObject({ value: CUT })),
@@ -114,7 +111,7 @@ export function decodeCycle(body: RequestBody, producerSub: string | null): Deco
   const place = bodyPlace()
   const { envelope, pieces } = sliced(body, SHAPE)
   const request = recordOf(envelope, place)
-  const read = readFields(CYCLE, request, place)
+  const read = readFields(CYCLE_BODY, request, place)
   const cycle = {
     queryId: read.query_id,
     partitionId: read.partition_id,
@@ -138,7 +135,7 @@ function changes(
   for (const [index, element] of arrayOf(request, 'state_ops', place, LIMITS.streamStateOps).entries()) {
     at.step = index
     const source = recordOf(element, at)
-    const { type, key } = readFields(STATE_OP, source, at)
+    const { type, key } = readFields(STREAM_STATE_OP, source, at)
     if (type === 'delete') {
       last.set(key, { key, value: null, windowEnd: null })
       continue
@@ -172,7 +169,7 @@ function pushes(
   return arrayOf(request, 'push_items', place, LIMITS.transactionOperations).map((element, index) => {
     at.step = index
     const source = recordOf(element, at)
-    const { queue, partition, transactionId } = readFields(PUSH_ITEM, source, at)
+    const { queue, partition, transactionId } = readFields(STREAM_PUSH, source, at)
     const payload = pieceOf(pieces, source, 'payload') ?? pieceOf(pieces, source, 'data')
     if (payload === null) refuse(at, 'payload', 'present: any JSON value')
     const fault = payloadFault(payload)
@@ -186,7 +183,7 @@ function ackOf(request: Readonly<Record<string, unknown>>, place: Place, release
   if (source === null || source === undefined) return null
   const at: Place = { parent: place, step: 'ack' }
   const record = recordOf(source, at)
-  const { leaseId, status } = readFields(ACK, record, at)
+  const { leaseId, status } = readFields(STREAM_ACK, record, at)
   const count = Object.hasOwn(record, 'count') ? record['count'] : null
   const counts = typeof count === 'number' && Number.isSafeInteger(count) && count >= 1 && count <= LIMITS.popBatch
   const retry = status === 'failed' || status === 'retry'

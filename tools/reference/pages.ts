@@ -8,6 +8,7 @@ import { heartbeatSource } from './heartbeat-source.ts'
 import { httpPage } from './http.ts'
 import { limitsPage } from './limits.ts'
 import { metricsPage } from './metrics.ts'
+import { openApiPage } from './openapi.ts'
 import type { Page } from './page.ts'
 import { queueOptionsPage } from './queue-options.ts'
 import { settingsPage } from './settings.ts'
@@ -23,6 +24,7 @@ export function pagesOf(tree: Tree): readonly Page[] {
     queueOptionsPage(),
     sqlPage(tree),
     httpPage(),
+    openApiPage(tree),
     settingsPage(),
     metricsPage(textOf('src/broker/metrics.ts')),
     ...apiPages(tree),

@@ -1,6 +1,6 @@
 // Describes bodies whose fields stand in more than one place: a list of items, operations of several kinds. The fields are the
 // ones that the door reads; only what is carried as bytes and read by no field is described here.
-import type { Field, Fields } from '../../protocol/check.ts'
+import type { Field, Fields, JsonSchema } from '../../protocol/check.ts'
 import { QUEUE_OPTIONS } from '../../protocol/queue-options.ts'
 import type { QueueOption } from '../../protocol/queue-options.ts'
 
@@ -10,19 +10,24 @@ export interface BodyPart {
   readonly fields: Fields
 }
 
-function described(type: string, optional: boolean): Field<unknown> {
-  return { type, optional, read: (value) => value }
+function described(type: string, optional: boolean, schema: JsonSchema = {}): Field<unknown> {
+  return { type, optional, schema, read: (value) => value }
 }
 
 /** JSON that the broker does not interpret. */
 export const CARRIED: Field<unknown> = described('any JSON value, carried as its bytes', false)
 export const CARRIED_OPTIONAL: Field<unknown> = described(CARRIED.type, true)
-export const DECIMAL: Field<unknown> = described('a number of any size, carried as its digits', false)
-export const DECIMAL_OPTIONAL: Field<unknown> = described(DECIMAL.type, true)
-export const BASE64_JSON: Field<unknown> = described('base64 of JSON text, instead of `data`', true)
+export const DECIMAL: Field<unknown> = described('a number of any size, carried as its digits', false, {
+  type: 'number',
+})
+export const DECIMAL_OPTIONAL: Field<unknown> = described(DECIMAL.type, true, { type: 'number' })
+export const BASE64_JSON: Field<unknown> = described('base64 of JSON text, instead of `data`', true, {
+  type: 'string',
+  contentEncoding: 'base64',
+})
 /** Of the lists whose elements are described apart. */
 export const listed = (optional: boolean, most: number): Field<unknown> =>
-  described(`an array of at most ${most}, each as below`, optional)
+  described(`an array of at most ${most}, each as below`, optional, { type: 'array', maxItems: most })
 
 /** One part per kind of operation, of a table that has the field `op` and the fields of each kind. */
 export function operationParts(
@@ -41,8 +46,19 @@ function isField(entry: Fields | Field<unknown>): entry is Field<unknown> {
 
 /** The options of a queue as fields. */
 export const OPTION_FIELDS: Fields = Object.fromEntries(
-  Object.entries<QueueOption>(QUEUE_OPTIONS).map(([name, option]) => [name, described(optionType(option), true)]),
+  Object.entries<QueueOption>(QUEUE_OPTIONS).map(([name, option]) => [
+    name,
+    described(optionType(option), true, optionSchema(option)),
+  ]),
 )
+
+function optionSchema({ kind, min, max }: QueueOption): JsonSchema {
+  return {
+    type: [kind === 'text' ? 'string' : kind, 'null'],
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  }
+}
 
 function optionType({ kind, min, max, fallback }: QueueOption): string {
   const bounds = [min === undefined ? '' : ` from ${min}`, max === undefined ? '' : ` to ${max}`].join('')

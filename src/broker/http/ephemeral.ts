@@ -10,12 +10,18 @@ import {
   decodeEphemeralName,
   decodeEphemeralPop,
   decodeEphemeralPush,
+  EPHEMERAL_ACK,
+  EPHEMERAL_ACK_ITEM,
+  EPHEMERAL_OPTIONS,
   EPHEMERAL_POP,
   EPHEMERAL_PUSH,
+  ephemeralName,
 } from '../../protocol/ephemeral-request.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { root } from '../../protocol/check.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { CARRIED, listed } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { writing } from './read-call.ts'
 import { readQuery } from './read-query.ts'
@@ -39,8 +45,8 @@ async function pop(call: Call): Promise<Answer | null> {
   const gone = new AbortController()
   call.response.once('close', () => gone.abort())
   const messages = await call.parts.ephemeral.pop(wish, gone.signal)
-  const listed = messages.map(encodeMessage).join(',')
-  const answer = json(`{"queue":${JSON.stringify(wish.queue)},"messages":[${listed}]}`)
+  const encoded = messages.map(encodeMessage).join(',')
+  const answer = json(`{"queue":${JSON.stringify(wish.queue)},"messages":[${encoded}]}`)
   const back = messages.map(({ id }) => ({ id, status: 'undelivered' }) as const)
   return { ...answer, undelivered: () => void call.parts.ephemeral.ack(wish.queue, wish.group, back) }
 }
@@ -92,7 +98,10 @@ export const ephemeralRoutes: readonly Route[] = [
     rank: 'B',
     changes: true,
     about: 'Declares an ephemeral queue: its options outlive the broker, its messages never do.',
-    body: '{"queue":"…","options":{"maxBytes":16777216,"maxLength":100000,"policy":"reject|dropOldest","ttlSeconds":0,"leaseSeconds":30,"retryLimit":3,"windowBuffer":{"ms":100,"count":50}}}',
+    body: [
+      { at: '', fields: { queue: ephemeralName } },
+      { at: 'options', fields: EPHEMERAL_OPTIONS },
+    ],
     answers: { 201: '{"queue":"…","options":{…}}', 400: '{"error":"…","code":"ephemeral_bad_request"}' },
     handle: configure,
   },
@@ -103,7 +112,10 @@ export const ephemeralRoutes: readonly Route[] = [
     rank: 'B',
     changes: true,
     about: 'Puts messages into this broker’s memory, all or none. The queue is made if there is none.',
-    body: { ...EPHEMERAL_PUSH },
+    body: [
+      { at: '', fields: { ...EPHEMERAL_PUSH, messages: listed(false, LIMITS.ephemeralItems) } },
+      { at: 'messages[]', fields: { payload: CARRIED } },
+    ],
     answers: {
       201: '{"pushed":2}',
       429: '{"error":"…","code":"queue_full"}: the bounds are reached and the policy is reject.',
@@ -129,7 +141,10 @@ export const ephemeralRoutes: readonly Route[] = [
     rank: 'B',
     changes: true,
     about: 'Settles messages by their ids. failed and retry bring a message again until its retries are used up.',
-    body: '{"queue":"…","group":"…","acks":[{"id":"…","status":"completed|failed|retry","error":"…"}]}',
+    body: [
+      { at: '', fields: { ...EPHEMERAL_ACK, acks: listed(true, LIMITS.ackItems) } },
+      { at: 'acks[]', fields: EPHEMERAL_ACK_ITEM },
+    ],
     answers: { 200: '{"results":[{"id":"…","outcome":"acked|redelivered|stale|unknown"}]}' },
     handle: ack,
   },
@@ -140,7 +155,7 @@ export const ephemeralRoutes: readonly Route[] = [
     rank: 'B',
     changes: true,
     about: 'Drops every message, lease and cursor of an ephemeral queue; what is configured stays.',
-    body: '{"queue":"…"}',
+    body: { queue: ephemeralName },
     answers: { 200: '{"queue":"…","dropped":2}' },
     handle: reset,
   },

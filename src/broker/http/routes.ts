@@ -13,6 +13,7 @@ import { kvRoutes } from './kv.ts'
 import { leaseRoutes } from './lease.ts'
 import { lockRoutes } from './locks.ts'
 import { messageRoutes } from './messages.ts'
+import { openApiRoutes } from './openapi.ts'
 import { overviewRoutes } from './overview.ts'
 import { popRoutes } from './pop.ts'
 import { pushRoutes } from './push.ts'
@@ -29,7 +30,7 @@ import { timerRoutes } from './timers.ts'
 import { traceRoutes } from './traces.ts'
 import { transactionRoutes } from './transaction.ts'
 
-export const ROUTES: readonly Route[] = [
+const SERVED: readonly Route[] = [
   ...healthRoutes,
   ...auditRoutes,
   ...queueRoutes,
@@ -59,3 +60,5 @@ export const ROUTES: readonly Route[] = [
   ...ephemeralRoutes,
   ...streamClaimRoutes,
 ]
+
+export const ROUTES: readonly Route[] = [...SERVED, ...openApiRoutes(SERVED)]

@@ -12,7 +12,13 @@ import {
   decodeStateQuery,
   REGISTER_BODY,
   STATE_BODY,
+  STREAM_ACK,
+  STREAM_PUSH,
+  STREAM_STATE_OP,
 } from '../../protocol/stream-request.ts'
+import { integer, optional } from '../../protocol/check.ts'
+import { LIMITS } from '../../protocol/limits.ts'
+import { CARRIED, listed } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
 import { noting, reading, writing } from './read-call.ts'
 import { once, requestIdOf } from './request-once.ts'
@@ -41,10 +47,10 @@ async function register(call: Call): Promise<Answer> {
 async function state(call: Call): Promise<Answer> {
   const query = decodeStateQuery(bodyText(call.body))
   const rows = await reading(call, (db) => streamState(db, query))
-  const listed = rows.map(
+  const encoded = rows.map(
     ({ key, value, updatedAt }) => `{"key":${JSON.stringify(key)},"value":${value},"updated_at":"${updatedAt}"}`,
   )
-  return json(`{"success":true,"rows":[${listed.join(',')}]}`)
+  return json(`{"success":true,"rows":[${encoded.join(',')}]}`)
 }
 
 async function cycle(call: Call): Promise<Answer> {
@@ -128,7 +134,20 @@ export const streamRoutes: readonly Route[] = [
     changes: true,
     about:
       'One step of a stream in one commit: state, pushes, and the ack of its source. Without release_lease the ack takes count messages from the head and the lease stays for the rest.',
-    body: CYCLE_BODY,
+    body: [
+      {
+        at: '',
+        fields: {
+          ...CYCLE_BODY,
+          state_ops: listed(true, LIMITS.streamStateOps),
+          push_items: listed(true, LIMITS.transactionOperations),
+        },
+      },
+      { at: 'state_ops[] with "type":"upsert"', fields: { ...STREAM_STATE_OP, value: CARRIED } },
+      { at: 'state_ops[] with "type":"delete"', fields: STREAM_STATE_OP },
+      { at: 'push_items[]', fields: { ...STREAM_PUSH, payload: CARRIED } },
+      { at: 'ack', fields: { ...STREAM_ACK, count: optional(integer(1, LIMITS.popBatch), null) } },
+    ],
     answers: {
       200: '{"success":true,"query_id":"7","partition_id":"…","queueName":"…","state_ops_applied":1,"push_results":[{"queue":"…","partition":"…","status":"queued","baseOffset":3}],"ack_result":{"success":true,"count":200,"lease_released":true,"dlq":false}} or {"success":false,"reason":"unknown_query|unknown_partition|rejected_ack|duplicate|queue_full","error":"…"}',
     },
