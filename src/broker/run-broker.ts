@@ -1,7 +1,7 @@
 // Runs a broker as a process: settings from the environment, a stop on SIGTERM and SIGINT, exit 0 after a clean one.
 import { LockstepError } from '../protocol/errors.ts'
 import { authOptions } from './auth/auth-settings.ts'
-import { boundYoungSpace } from './bound-young-space.ts'
+import { boundHeap } from './bound-heap.ts'
 import { readSettings, tlsOptions } from './config.ts'
 import { createBroker } from './create-broker.ts'
 import type { Broker } from './create-broker.ts'
@@ -16,7 +16,7 @@ export interface RunOptions {
 
 /** Started; it stops itself on a signal. */
 export async function runBroker(options: RunOptions = {}): Promise<Broker> {
-  boundYoungSpace()
+  boundHeap()
   const settings = readSettings(options.environment ?? process.env)
   const connectionString = options.connectionString ?? settings.DATABASE_URL
   if (connectionString === null) {

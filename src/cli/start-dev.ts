@@ -1,7 +1,7 @@
 // The whole system on one machine: an embedded PostgreSQL, its schema and a broker, for `lockstep dev` and `npm start`. Only a
 // port that nobody asked for is replaced when it is taken.
 
-import { boundYoungSpace } from '../broker/bound-young-space.ts'
+import { boundHeap } from '../broker/bound-heap.ts'
 import { type Broker, createBroker } from '../broker/index.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { openDatabase } from '../db/pool.ts'
@@ -32,6 +32,7 @@ export interface RunningDev {
 }
 
 export async function startDev(options: DevOptions): Promise<RunningDev> {
+  boundHeap()
   const { home, say } = options
   const postgres = await startPostgres({ home, onProgress: say })
   try {
@@ -101,7 +102,6 @@ async function startBroker(connectionString: string, { port, say, command }: Dev
 }
 
 async function startOn(connectionString: string, port: number): Promise<Broker> {
-  boundYoungSpace()
   const broker = createBroker({ connectionString, port })
   await broker.start()
   return broker

@@ -26,8 +26,8 @@ async function mostYoungBytes(first: string): Promise<number> {
 }
 
 test('objects that die young are kept in 8 MiB, where V8 by itself takes several times that', async () => {
-  const module = new URL('bound-young-space.js', import.meta.url).href
-  const bound = await mostYoungBytes(`const { boundYoungSpace } = await import('${module}')\nboundYoungSpace()\n`)
+  const module = new URL('bound-heap.js', import.meta.url).href
+  const bound = await mostYoungBytes(`const { boundHeap } = await import('${module}')\nboundHeap()\n`)
   const unbound = await mostYoungBytes('')
   assert.ok(bound <= 10 * 1024 * 1024, `${bound} bytes`)
   assert.ok(unbound > 16 * 1024 * 1024, `${unbound} bytes: then nothing needs to be bound`)
