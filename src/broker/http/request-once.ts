@@ -42,16 +42,14 @@ class RolledBack {
   }
 }
 
-export async function once(call: Call, id: string, work: (db: Executor) => Promise<Outcome>): Promise<string> {
+/** In one commit of its own, behind the gate; an answer that changed nothing is rolled back. */
+export async function alone(call: Call, work: (db: Executor) => Promise<Outcome>): Promise<string> {
   try {
     const { database, traffic } = call.parts
     return await traffic.admission.enter(RANK.write, () =>
       transaction(database, async (db) => {
-        const { recorded } = await openRequest(db, id, bodyHash(call))
-        if (recorded !== null) return recorded
         const { answer, commit } = await work(db)
         if (!commit) throw new RolledBack(answer)
-        await closeRequest(db, id, answer)
         return answer
       }),
     )
@@ -59,4 +57,15 @@ export async function once(call: Call, id: string, work: (db: Executor) => Promi
     if (error instanceof RolledBack) return error.answer
     throw error
   }
+}
+
+/** The same, and the first committed answer under the request id is that of every repeat. */
+export function once(call: Call, id: string, work: (db: Executor) => Promise<Outcome>): Promise<string> {
+  return alone(call, async (db) => {
+    const { recorded } = await openRequest(db, id, bodyHash(call))
+    if (recorded !== null) return { answer: recorded, commit: true }
+    const outcome = await work(db)
+    if (outcome.commit) await closeRequest(db, id, outcome.answer)
+    return outcome
+  })
 }

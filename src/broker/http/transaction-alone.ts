@@ -1,7 +1,6 @@
 // A transaction that also submits runs or demands leases that none of its acks carries: all of it in one commit of its own, not
 // joined with others. The first committed answer is remembered under the request id, so a repeat names the same runs. A key that
 // is known with another input, or a demanded lease that is not live, undoes all.
-import { transaction as openTransaction } from '../../db/transaction.ts'
 import type { Executor } from '../../db/executor.ts'
 import { holdLeases } from '../../operations/hold-leases.ts'
 import { submit } from '../../operations/submit.ts'
@@ -9,22 +8,9 @@ import { transaction } from '../../operations/transaction.ts'
 import { encodeTransaction } from '../../protocol/answers.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { DecodedTransaction } from '../../protocol/transaction-request.ts'
-import { once } from './request-once.ts'
+import { alone, once } from './request-once.ts'
+import type { Outcome } from './request-once.ts'
 import type { Call } from './route.ts'
-
-interface Outcome {
-  readonly answer: string
-  readonly commit: boolean
-}
-
-class RolledBack extends Error {
-  readonly answer: string
-
-  constructor(answer: string) {
-    super('rolled back')
-    this.answer = answer
-  }
-}
 
 async function perform(db: Executor, transactionId: string, step: DecodedTransaction): Promise<Outcome> {
   const { operations, kv, timers, runs, demandedLeases } = step
@@ -66,17 +52,4 @@ export async function transactionAlone(
     else call.parts.traffic.freed(operation.item)
   }
   return answer
-}
-
-async function alone(call: Call, work: (db: Executor) => Promise<Outcome>): Promise<string> {
-  try {
-    return await openTransaction(call.parts.database, async (db) => {
-      const { answer, commit } = await work(db)
-      if (!commit) throw new RolledBack(answer)
-      return answer
-    })
-  } catch (error) {
-    if (error instanceof RolledBack) return error.answer
-    throw error
-  }
 }
