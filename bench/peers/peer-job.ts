@@ -1,9 +1,8 @@
 // What the main process asks of a peer's process, and what that answers.
-export interface PeerJob {
+import type { Place } from './peer.ts'
+
+export interface PeerJob extends Place {
   readonly peer: string
-  readonly workload: string
-  readonly connectionString: string
-  readonly home: string
   readonly warmupSeconds: number
   readonly seconds: number
 }

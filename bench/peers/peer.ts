@@ -31,6 +31,8 @@ export interface Place {
   readonly connectionString: string
   /** Where the peers are installed. */
   readonly home: string
+  /** A peer may be set for the one workload that it is opened for. */
+  readonly workload: string
 }
 
 export interface Peer {

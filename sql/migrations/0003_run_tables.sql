@@ -47,6 +47,9 @@ create table lockstep.node (
   -- At most one start per so many milliseconds; null: no rate.
   limit_interval_ms bigint,
   filed boolean not null default false,
+  -- The end of a lease that counts against a limit. Apart from lease_expires_at, so that no index has that one and a claim of
+  -- what nothing limits touches no index at all: 16 µs of the server's time became 9.
+  limited_until timestamptz generated always as (case when limit_key is not null then lease_expires_at end) stored,
   -- Predecessors that have not settled yet.
   waiting int not null default 0,
   parents int[],
@@ -70,11 +73,11 @@ create table lockstep.node (
   parent_run uuid,
   parent_ordinal int,
   primary key (run_id, ordinal)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 create index node_ready on lockstep.node (want, priority desc, available_at) where available_at is not null and not filed;
 create index node_filed on lockstep.node (want, limit_key, priority desc, available_at) where available_at is not null and filed;
-create index node_limited on lockstep.node (want, limit_key, lease_expires_at) where limit_key is not null and lease_expires_at is not null;
+create index node_limited on lockstep.node (want, limit_key, limited_until) where limited_until is not null;
 -- Only node 0 has a workflow. Said so, because a predicate of ordinal = 0 would tempt plans of "run_id = any and ordinal = 0" into
 -- reading all of this index while the table is small or was never analysed (2.9 ms instead of 10 µs per call).
 create index node_run on lockstep.node (workflow, created_at) where workflow is not null;

@@ -9,6 +9,8 @@ export interface Connection {
   /** For the user's own statements inside a transaction that we opened here. */
   readonly client: PoolClient
   readonly broken: boolean
+  /** How long it lay in the pool before it was checked out. */
+  readonly idleMs: number
   /** One round trip. Throws a LockstepError; after `outcome_unknown` and any other session's end the connection is broken. */
   run(commands: readonly Command[]): Promise<readonly Answer[]>
   /** ROLLBACK, so that the client can be given back; marks it broken when that fails. */
@@ -21,6 +23,7 @@ interface Session {
   broken: boolean
   /** The server said that a finished commit may not be on the standby. */
   unreplicated: boolean
+  usedAt: number
 }
 
 const sessions = new WeakMap<ClientBase, Session>()
@@ -31,6 +34,7 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
   })
   demandUsable(client)
   const session = watch(client)
+  const idleMs = performance.now() - session.usedAt
   let released = false
 
   async function run(commands: readonly Command[]): Promise<readonly Answer[]> {
@@ -68,6 +72,7 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
 
   return {
     client,
+    idleMs,
     run,
     get broken() {
       return session.broken
@@ -80,6 +85,7 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
     release() {
       if (released) return
       released = true
+      session.usedAt = performance.now()
       client.release(session.broken)
     },
   }
@@ -92,7 +98,7 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
 export function watch(client: PoolClient): Session {
   const known = sessions.get(client)
   if (known !== undefined) return known
-  const session: Session = { broken: false, unreplicated: false }
+  const session: Session = { broken: false, unreplicated: false, usedAt: performance.now() }
   client.on('error', () => {
     session.broken = true
   })

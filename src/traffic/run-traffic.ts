@@ -17,6 +17,8 @@ import { createRunWatch, type RunWatch } from './run-watch.ts'
 /** A hint to other processes that work of a workflow or action may be due; no queue's name begins so. */
 const WORK = '\u0001work:'
 const ENDED = '\u0001ended:'
+/** So many runs at once are a call of their own: they gain nothing from others', and would make those wait. */
+const ALONE = 100
 
 export interface RunTraffic {
   submit(runs: readonly OutgoingRun[]): Promise<readonly SubmittedRun[]>
@@ -71,6 +73,19 @@ export function createRunTraffic({ database, admission, tell }: RunTrafficOption
     },
   })
 
+  let alone = 0
+  const whenNone: (() => void)[] = []
+
+  async function submitAlone(runs: readonly OutgoingRun[]): Promise<readonly SubmittedRun[]> {
+    alone += 1
+    try {
+      return await write(() => submit(database, runs))
+    } finally {
+      alone -= 1
+      if (alone === 0) for (const resolve of whenNone.splice(0)) resolve()
+    }
+  }
+
   function ring(name: string | null): void {
     for (const listener of listeners) listener(name)
   }
@@ -83,7 +98,7 @@ export function createRunTraffic({ database, admission, tell }: RunTrafficOption
   return {
     async submit(runs) {
       if (runs.length === 0) return []
-      const submitted = await submits.join(runs)
+      const submitted = await (runs.length < ALONE ? submits.join(runs) : submitAlone(runs))
       for (const name of new Set(runs.map((run) => run.workflow))) wake(name)
       return submitted
     },
@@ -134,6 +149,7 @@ export function createRunTraffic({ database, admission, tell }: RunTrafficOption
     async drain() {
       watch.close()
       await submits.idle()
+      if (alone > 0) await new Promise<void>((resolve) => whenNone.push(resolve))
     },
     watch,
   }

@@ -33,6 +33,33 @@ async function stateOf(sql: Client, runId: string): Promise<string> {
   return (await sql.query<{ state: string }>('select state from lockstep.run_status($1)', [runId])).rows[0]?.state ?? ''
 }
 
+test('a claim moves no node without a limit among the due ones, its first heartbeat does, and a lapsed one is found again', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  await sql.query(`select lockstep.enqueue('job', '1'), lockstep.enqueue('job', '2')`)
+  const places = async (): Promise<unknown[]> =>
+    (await sql.query('select available_at > lockstep.clock() as later from lockstep.node order by run_id')).rows
+  const [node] = await claim(sql, 'job', 'L1', 1)
+  assert.ok(node !== undefined)
+  assert.deepEqual(await places(), [{ later: false }, { later: false }])
+  const [other] = await claim(sql, 'job', 'L2', 10)
+  assert.notEqual(other?.run_id, node.run_id)
+  assert.deepEqual(await claim(sql, 'job', 'L3', 10), [])
+  const beat = async (leaseMs: number): Promise<unknown> =>
+    (
+      await sql.query(`select held from lockstep.heartbeat_joined(array[$1::uuid], '{0}', '{L1}', $2)`, [
+        node.run_id,
+        leaseMs,
+      ])
+    ).rows[0]?.held
+  assert.equal(await beat(60_000), true)
+  assert.deepEqual(await places(), [{ later: true }, { later: false }])
+  await sql.query(`update lockstep.node set lease_expires_at = lockstep.clock() where lease_id = 'L2'`)
+  const [again] = await claim(sql, 'job', 'L4', 10)
+  assert.deepEqual([again?.run_id, again?.attempt], [other?.run_id, 2])
+  assert.equal(await complete(sql, node, 'L1'), 'ok')
+})
+
 test('a job enqueued from psql exists with its transaction, is fenced by its token and ends once', async (t) => {
   const database = await createTestDatabase(t)
   const sql = await database.connect()

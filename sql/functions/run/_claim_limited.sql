@@ -24,7 +24,7 @@ begin
   loop
     exit when cardinality(runs) >= p_left;
     select count(*) into v_live from node n
-     where n.want = v_limit.want and n.limit_key = v_limit.key and n.lease_expires_at > p_now;
+     where n.want = v_limit.want and n.limit_key = v_limit.key and n.limited_until > p_now;
     v_room := least(v_limit.max - v_live, p_left - cardinality(runs));
     if v_limit.interval_ms is not null then
       v_room := least(v_room, case when coalesce(v_limit.next_allowed_at, p_now) <= p_now then 1 else 0 end);
@@ -57,8 +57,8 @@ begin
       v_next := greatest(v_next, v_limit.next_allowed_at);
     end if;
     if v_next <= p_now and v_live + v_taken >= v_limit.max then
-      select min(n.lease_expires_at) into v_next from node n
-       where n.want = v_limit.want and n.limit_key = v_limit.key and n.lease_expires_at > p_now;
+      select min(n.limited_until) into v_next from node n
+       where n.want = v_limit.want and n.limit_key = v_limit.key and n.limited_until > p_now;
     end if;
     update run_limit l set available_at = v_next, next_allowed_at = v_limit.next_allowed_at
      where l.want = v_limit.want and l.key = v_limit.key;

@@ -1,5 +1,5 @@
--- purpose: leases due nodes of one want and priority; files those that have a limit, moves on those that were extended,
---   fails those whose workers died too often
+-- purpose: leases due nodes of one want and priority that nobody holds; files those that have a limit, fails those whose workers
+--   died too often
 -- locks in order: node (SKIP LOCKED), limit (only to file)
 -- raises: nothing
 -- idempotent how: a node is leased once
@@ -23,19 +23,18 @@ begin
     into v_runs, v_ordinals, oldest, v_odd
     from (select n.run_id, n.ordinal, n.available_at, n.lease_id, n.limit_key from node n
            where n.want = p_want and n.priority = p_priority and not n.filed and n.available_at >= p_floor and n.available_at <= p_now
+             and (n.lease_expires_at is null or n.lease_expires_at <= p_now)
            order by n.available_at limit p_limit for no key update skip locked) d;
   if v_runs is null then
     return;
   end if;
   if v_odd then
-    -- The few that need a judgement each: limited, extended or lapsed.
+    -- The few that need a judgement each: limited or lapsed.
     for v_node in
       select n.* from unnest(v_runs, v_ordinals) i(run_id, ordinal)
        cross join lateral (select * from node u where u.run_id = i.run_id and u.ordinal = i.ordinal limit 1) n
     loop
-      if v_node.lease_expires_at > p_now then
-        update node n set available_at = n.lease_expires_at where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
-      elsif v_node.lease_id is not null and v_node.crashes + 1 > v_node.crash_limit then
+      if v_node.lease_id is not null and v_node.crashes + 1 > v_node.crash_limit then
         perform lockstep._bury_node(v_node, p_now);
       elsif v_node.limit_key is not null and v_node.state <> 'ready' then
         perform lockstep._file_node(v_node, p_now);

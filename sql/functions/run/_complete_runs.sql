@@ -9,28 +9,36 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
 declare
-  v_done uuid[];
+  v_done int[];
+  v_odd boolean;
   v_node node;
 begin
   with done as (
     update node n
-       set state = 'done', output = p_output[array_position(p_run, n.run_id)], available_at = null, lease_expires_at = null,
-           finished_at = p_now
-     where n.run_id = any (p_run) and n.ordinal = 0 and n.lease_id = p_lease_id[array_position(p_run, n.run_id)]
-       and n.lease_expires_at > p_now
-    returning n.run_id
+       set state = 'done', output = i.output, available_at = null, lease_expires_at = null, finished_at = p_now
+      from unnest(p_run, p_lease_id, p_output) with ordinality i(run_id, lease_id, output, ord)
+     where n.run_id = i.run_id and n.ordinal = 0 and n.lease_id = i.lease_id and n.lease_expires_at > p_now
+    returning i.ord, n.limit_key is not null or n.parent_run is not null as odd
   )
-  select coalesce(array_agg(d.run_id), '{}') into v_done from done d;
-  for v_node in
-    select * from node n where n.run_id = any (v_done) and n.ordinal = 0 and (n.limit_key is not null or n.parent_run is not null)
-  loop
-    perform lockstep._touch_limit(v_node, p_now), lockstep._tell_parent(v_node, p_now);
-  end loop;
+  select coalesce(array_agg(d.ord), '{}'), bool_or(d.odd) into v_done, v_odd from done d;
+  if v_odd then
+    for v_node in
+      select n.* from unnest(v_done) d(ord)
+       cross join lateral (select * from node u where u.run_id = p_run[d.ord] and u.ordinal = 0 limit 1) n
+       where n.limit_key is not null or n.parent_run is not null
+    loop
+      perform lockstep._touch_limit(v_node, p_now), lockstep._tell_parent(v_node, p_now);
+    end loop;
+  end if;
+  if cardinality(v_done) = cardinality(p_run) then
+    return query select g.ord, 'ok', '{}'::int[], '{}'::int[], true from generate_series(1, cardinality(p_run)) g(ord);
+    return;
+  end if;
   return query
     select i.ord::int,
-           case when i.run_id = any (v_done) or exists (
+           case when i.ord = any (v_done) or exists (
              select 1 from node n where n.run_id = i.run_id and n.ordinal = 0 and n.state = 'done' and n.lease_id = i.lease_id)
-           then 'ok' else 'lease_lost' end, '{}'::int[], '{}'::int[], i.run_id = any (v_done)
+           then 'ok' else 'lease_lost' end, '{}'::int[], '{}'::int[], i.ord = any (v_done)
       from unnest(p_run, p_lease_id) with ordinality i(run_id, lease_id, ord);
 end
 $$;

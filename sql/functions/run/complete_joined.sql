@@ -19,17 +19,23 @@ declare
   v_node node;
   v_runs uuid[] := p_run;
   v_ordinals int[] := p_ordinal;
+  v_plain boolean;
   v_from int := 1;
   v_to int;
 begin
   perform lockstep._demand_read_committed();
   if not (0 = all (p_ordinal)) then
     -- Own nodes and their children, of an item also those of its map; child 0 is the run's own node.
-    select p_run || coalesce(array_agg(c.run_id), '{}'), p_ordinal || coalesce(array_agg(c.child), '{}') into v_runs, v_ordinals
-      from (select i.run_id, unnest(o.children || case when o.kind = 'item' then (
-                     select m.children from node m where m.run_id = i.run_id and m.ordinal = o.children[1]) end) as child
-              from unnest(p_run, p_ordinal) i(run_id, ordinal)
-             cross join lateral (select n.kind, n.children from node n where n.run_id = i.run_id and n.ordinal = i.ordinal limit 1) o) c;
+    -- What is read here never changes, or only under the token.
+    select p_run || coalesce(array_agg(o.run_id) filter (where c.ordinal is not null), '{}'),
+           p_ordinal || coalesce(array_agg(c.ordinal) filter (where c.ordinal is not null), '{}'),
+           bool_and(o.kind = 'node' and o.limit_key is null)
+      into v_runs, v_ordinals, v_plain
+      from unnest(p_run, p_ordinal) i(run_id, ordinal)
+     cross join lateral (select n.run_id, n.kind, n.limit_key, n.children from node n
+                          where n.run_id = i.run_id and n.ordinal = i.ordinal limit 1) o
+      left join lateral unnest(o.children || case when o.kind = 'item' then (
+                  select m.children from node m where m.run_id = o.run_id and m.ordinal = o.children[1]) end) c(ordinal) on true;
   end if;
   perform lockstep._lock_nodes(v_runs, v_ordinals);
   v_now := lockstep.clock();
@@ -38,6 +44,11 @@ begin
     return;
   end if;
   v_end := v_now + make_interval(secs => p_take_ms / 1000.0);
+  if v_plain then
+    return query select * from lockstep._complete_nodes(p_run, p_ordinal, p_lease_id, p_output, p_plan_of, p_plan_ordinal, p_plan_input,
+      p_take, p_take_lease, v_end, v_now);
+    return;
+  end if;
   for i in 1 .. cardinality(p_run) loop
     select * into v_node from node n where n.run_id = p_run[i] and n.ordinal = p_ordinal[i];
     nth := i;

@@ -1,6 +1,6 @@
 // The client that a transactional handler holds: everything of `pg`, but the transaction's beginning and end, which are the
 // consumer's. Savepoints are allowed. After the handler it refuses everything.
-import type { PoolClient } from 'pg'
+import type { OpenTransaction } from '../../db/transaction.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { TransactionClient } from '../transaction-client.ts'
 import { isObject } from '../foreign-transaction.ts'
@@ -58,7 +58,9 @@ function undoesFailure(query: unknown): boolean {
   return statementWords(textOf(query)).some(isSavepoint)
 }
 
-export function guardedClient(client: PoolClient): GuardedClient {
+/** `open`: the transaction it works in. */
+export function guardedClient(open: OpenTransaction): GuardedClient {
+  const { client } = open
   let revoked = false
   let failure: unknown = null
   const failed = (error: unknown): void => {
@@ -75,13 +77,14 @@ export function guardedClient(client: PoolClient): GuardedClient {
   const query = (...given: readonly unknown[]): unknown => {
     if (revoked) throw new LockstepError('not_a_transaction', 'step.tx was used after its handler had returned')
     checkStatement(given[0])
-    const answer: unknown = Reflect.apply(Reflect.get(client, 'query'), client, given)
+    const answer: unknown = open.query(...given)
     if (answer instanceof Promise) void watch(answer, given[0])
     return answer
   }
   const tx = new Proxy(client, {
     get(target, name) {
       if (name === 'query') return query
+      if (name === 'getTransactionStatus') return () => open.status()
       if (REFUSED.has(name)) return () => refuse(`step.tx has no ${String(name)}: the connection is the consumer's`)
       const value: unknown = Reflect.get(target, name)
       return typeof value === 'function' ? value.bind(target) : value

@@ -4,7 +4,7 @@
 import type { Door } from '../../db/executor.ts'
 import type { Database } from '../../db/pool.ts'
 import { serverErrorOf } from '../../db/server-error.ts'
-import { openTransaction, transaction, type OpenTransaction } from '../../db/transaction.ts'
+import { beginLazily, transaction, type OpenTransaction } from '../../db/transaction.ts'
 import { openRequest } from '../../operations/open-request.ts'
 import { transactionIn } from '../../operations/transaction-in.ts'
 import { LockstepError } from '../../protocol/errors.ts'
@@ -90,8 +90,8 @@ export async function runStep(database: Database, ack: AckItem, body: StepBody):
   })
   const queues = new Set<string>()
   const workflows = new Set<string>()
-  const tx = await openTransaction(database, HANDLER_TIMEOUTS)
-  const guarded = guardedClient(tx.client)
+  const tx = await beginLazily(database, HANDLER_TIMEOUTS)
+  const guarded = guardedClient(tx)
   try {
     const door = doorOf(tx, guarded.failed)
     try {

@@ -2,7 +2,7 @@
 // COMMIT. Nobody but this file ends it.
 import type { Door } from '../../db/executor.ts'
 import { lazily } from '../../db/lazily.ts'
-import { openTransaction } from '../../db/transaction.ts'
+import { beginLazily } from '../../db/transaction.ts'
 import type { Database } from '../../db/pool.ts'
 import type { Command } from '../../db/round-trip.ts'
 import { guardedClient } from '../../client/postgres/guarded-client.ts'
@@ -22,8 +22,8 @@ export interface StepTransaction {
 const HANDLER_TIMEOUTS = null
 
 export async function openPgStep(database: Database): Promise<StepTransaction> {
-  const open = await openTransaction(database, HANDLER_TIMEOUTS)
-  const guarded = guardedClient(open.client)
+  const open = await beginLazily(database, HANDLER_TIMEOUTS)
+  const guarded = guardedClient(open)
   return {
     tx: guarded.tx,
     door: {

@@ -111,6 +111,7 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
       open -= 1
       free()
       if (open === 0) settleIdlers()
+      return undefined
     })
   }
 
