@@ -30,6 +30,9 @@ test('deletions, seeks, replays, purges and cancellations are noted with their c
   const letters = (await call('GET', '/api/v1/dlq?queue=q')).json.messages
   const [run] = await sql(`select (lockstep.enqueue('w', '{}')).run_id`)
   const runId = String(run?.['run_id'])
+  await call('PUT', '/api/v1/schedules/nightly', { target: 'w', cron: '0 3 * * *', input: {} })
+  await call('POST', '/api/v1/ephemeral/configure', { queue: 'e', options: {} })
+  await call('POST', '/streams/v1/queries', { name: 's', source_queue: 'q', config_hash: 'one' })
   assert.equal(await sql('select count(*)::int as n from lockstep.audit').then(([row]) => row?.['n']), 0)
 
   const done = [
@@ -43,6 +46,9 @@ test('deletions, seeks, replays, purges and cancellations are noted with their c
     await call('POST', '/api/v1/consumer-groups/g/subscription', { subscriptionTimestamp: '2026-01-01T00:00:00Z' }),
     await call('DELETE', '/api/v1/consumer-groups/g/queues/q'),
     await call('POST', `/api/v1/runs/${runId}/cancel`, { reason: 'no longer wanted' }),
+    await call('DELETE', '/api/v1/schedules/nightly'),
+    await call('DELETE', '/api/v1/ephemeral/queue/e'),
+    await call('POST', '/streams/v1/queries', { name: 's', source_queue: 'q', config_hash: 'two', reset: true }),
     await call('DELETE', '/api/v1/resources/queues/q'),
     await call('DELETE', '/api/v1/resources/queues/q'),
   ]
@@ -55,6 +61,9 @@ test('deletions, seeks, replays, purges and cancellations are noted with their c
     'set_subscription',
     'delete_group',
     'cancel_run',
+    'delete_schedule',
+    'forget_ephemeral',
+    'reset_stream',
     'delete_queue',
   ])
   assert.deepEqual([...new Set(noted.map((row) => row.actor))], ['ada'])

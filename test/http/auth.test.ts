@@ -47,6 +47,28 @@ const WIRE: readonly (readonly [string, Access])[] = [
   ['GET /api/v1/timers/:queue', 'read-only'],
   ['GET /api/v1/timers/:queue/*timerKey', 'read-only'],
   ['DELETE /api/v1/timers/:queue/*timerKey', 'read-write'],
+  ['GET /api/v1/kv/:ns/*key', 'read-only'],
+  ['PUT /api/v1/kv/:ns/*key', 'read-write'],
+  ['DELETE /api/v1/kv/:ns/*key', 'read-write'],
+  ['POST /api/v1/traces', 'read-write'],
+  ['GET /api/v1/traces/names', 'read-only'],
+  ['GET /api/v1/traces/by-name/:name', 'read-only'],
+  ['GET /api/v1/traces/:partitionId/:transactionId', 'read-only'],
+  ['POST /streams/v1/queries', 'read-write'],
+  ['POST /streams/v1/state/get', 'read-only'],
+  ['POST /streams/v1/cycle', 'read-write'],
+  ['GET /api/v1/consumer-groups/lagging', 'read-only'],
+  ['GET /api/v1/consumer-groups/:group', 'read-only'],
+  ['GET /api/v1/resources/overview', 'read-only'],
+  ['GET /api/v1/resources/queues/:queue', 'read-only'],
+  ['GET /api/v1/resources/queues/:queue/depth', 'read-only'],
+  ['GET /api/v1/status', 'read-only'],
+  ['GET /api/v1/status/queues/:queue', 'read-only'],
+  ['GET /api/v1/status/analytics', 'read-only'],
+  ['GET /api/v1/analytics/system-metrics', 'read-only'],
+  ['POST /api/v1/stats/refresh', 'admin'],
+  ['POST /api/v1/ephemeral/push', 'write-only'],
+  ['GET /api/v1/audit', 'admin'],
   ['GET /api/v1/dlq', 'read-only'],
   ['GET /api/v1/messages/:partitionId/:transactionId', 'read-only'],
   ['GET /api/v1/resources/queues', 'read-only'],
@@ -164,6 +186,31 @@ test('with a key it may listen beyond loopback; the client passes with a token o
   const reader = new Lockstep({ url: address, token: secretToken(SECRET, { role: 'read-only' }) })
   t.after(() => reader.close())
   await assert.rejects(reader.queue('mine').push([{ data: 1 }]), { code: 'forbidden' })
+})
+
+test('no token, secret or payload reaches the log, whatever goes wrong', async (t) => {
+  const lines: string[] = []
+  const note = (event: string, fields: object = {}): void => void lines.push(JSON.stringify({ event, ...fields }))
+  const { send, url, broker } = await serve(t, { auth: { secret: SECRET }, logger: { info: note, error: note } })
+  const token = secretToken(SECRET, { role: 'admin', sub: 'ada' })
+  const secrets = [SECRET, token, 'word-of-a-payload']
+  const body = { items: [{ queue: 'q', payload: 'word-of-a-payload' }], password: 'word-of-a-payload' }
+  const answers = [
+    await send('POST', '/api/v1/push', body, { authorization: `Bearer ${token}` }),
+    await send('POST', '/api/v1/push', body, { authorization: `Bearer ${token}x` }),
+    await send('POST', '/api/v1/push', `{"word-of-a-payload":`, { authorization: `Bearer ${token}` }),
+    await send('POST', '/api/v1/push', body, { authorization: `Basic ${token}` }),
+    await exchange(url, 'GET', `/api/v1/pop/queue/q?token=${token}`, undefined, {}),
+  ]
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [201, 401, 400, 401, 401],
+  )
+  await broker.stop()
+  assert.ok(lines.length > 0)
+  for (const text of [...lines, ...answers.map((answer) => answer.text)]) {
+    for (const secret of secrets) assert.ok(!text.includes(secret), text)
+  }
 })
 
 test('settings make the same, and a rule without a key stops the start', async () => {

@@ -8,6 +8,8 @@ import { createAuthenticator } from '../../src/broker/auth/authenticator.ts'
 import type { Authenticator } from '../../src/broker/auth/authenticator.ts'
 import type { AuthOptions } from '../../src/broker/auth/auth-options.ts'
 import { createIssuer, hmac, issuerToken, join, secretToken } from '../kit/tokens.ts'
+import { until } from '../kit/quiet.ts'
+import { createJwks } from '../../src/broker/auth/jwks.ts'
 import { publishKeys } from '../kit/publish-keys.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
@@ -139,6 +141,35 @@ test('published keys are found by id, followed when they change, and asked for w
     assert.equal(await verdict(auth, issuerToken(third, payload, { kid: `made up ${nth}` })), '401 Unknown key ID')
   }
   assert.equal(published.asked, 1, 'made-up ids within the cool-down ask nobody')
+})
+
+test('a set that is a while old is refreshed beside the requests, a new key is found, a dropped one is refused', async (t) => {
+  const [first, second] = [createIssuer('ES256', 'k1'), createIssuer('EdDSA', 'k2')]
+  const published = await publishKeys(t, [first.jwk])
+  let now = 0
+  const faults: string[] = []
+  const jwks = createJwks({ url: new URL(published.url), onFault: (text) => faults.push(text), now: () => now })
+  const found = async (issuer: typeof first): Promise<boolean> =>
+    jwks.find({ alg: issuer.alg, kid: issuer.kid }).then(
+      () => true,
+      () => false,
+    )
+  assert.deepEqual([jwks.tend(), await found(first), await found(second), published.asked], [false, true, false, 1])
+  published.publish([second.jwk])
+  assert.deepEqual([await found(second), published.asked], [false, 1], 'not before the cool-down is over')
+  now = 30_001
+  assert.deepEqual([await found(second), await found(first), published.asked], [true, false, 2])
+  published.answer((response) => void response.writeHead(500).end())
+  now += 600_001
+  assert.equal(jwks.tend(), true, 'the old set serves while the new one is fetched')
+  await until('the refusal', () => faults.length === 1)
+  assert.equal(await found(second), true)
+  now += 86_400_001
+  assert.equal(jwks.tend(), false, 'for a day')
+  assert.equal(await found(second), false)
+  published.publish([first.jwk])
+  now += 1_001
+  assert.equal(await found(first), true)
 })
 
 test('a key address that answers nonsense, too much or nothing gives 503 and lets nobody in', async (t) => {

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createBroker } from '../../src/broker/create-broker.ts'
-import { Lockstep } from '../../src/client/lockstep.ts'
+import { z } from 'zod'
+import { action, Lockstep } from '../../src/index.ts'
 import { createVault } from '../../src/db/vault/create-vault.ts'
 import { readKeyRing } from '../../src/db/vault/key-ring.ts'
 import { openDatabase, type Database } from '../../src/db/pool.ts'
@@ -122,6 +123,49 @@ test('pushes, transactions, staged pushes and timers are sealed at rest and come
     (await listKeys(own.database)).map((each) => each.id),
     ['k1'],
   )
+})
+
+test('steps of consumers and of workflows push sealed, in the transaction that they hold', async (t) => {
+  const own = await createTestDatabase(t)
+  const options = { connectionString: own.connectionString, encryptionKeys: `k1:${key()}` }
+  const lockstep = new Lockstep(options)
+  t.after(() => lockstep.close())
+  for (const queue of ['in', 'out']) await lockstep.queue(queue).config({ encryptionEnabled: true }).create()
+  await lockstep.queue('in').push([{ data: { n: 1 } }])
+  await lockstep
+    .queue('in')
+    .group('g')
+    .subscriptionMode('all')
+    .transactional()
+    .limit(1)
+    .consume(async (message, held) => {
+      await held.queue('out').push({ data: { from: 'consumer', n: message.data.n } })
+    })
+  const tell = action({ name: 'tell', input: z.object({ n: z.number() }) }, async (ctx, input) => {
+    await ctx.queue('out').push({ data: { from: 'action', n: input.n } })
+    await ctx.completionTx()
+    return null
+  })
+  const worker = lockstep.worker({ actions: [tell] })
+  await worker.start()
+  t.after(() => worker.stop())
+  const run = await tell.enqueue(lockstep, { n: 2 })
+  await run.result({ timeout: '30s' })
+  const got: unknown[] = []
+  await lockstep
+    .queue('out')
+    .group('g')
+    .subscriptionMode('all')
+    .each()
+    .limit(2)
+    .consume(async (message) => {
+      got.push(message.data)
+    })
+  assert.deepEqual(got, [
+    { from: 'consumer', n: 1 },
+    { from: 'action', n: 2 },
+  ])
+  assert.ok((await payloads(own, 'message')).every((payload) => payload.startsWith('$1:k1:')))
 })
 
 test('repeats are told from conflicts, plain and staged, before and after a rotation', async (t) => {

@@ -9,6 +9,10 @@ set search_path = pg_catalog, lockstep, pg_temp
 as $$
 begin
   delete from ephemeral_queue e where e.name = p_queue;
-  return found;
+  if not found then
+    return false;
+  end if;
+  perform lockstep._audit('forget_ephemeral', json_build_object('queue', p_queue), json_build_object('deleted', true));
+  return true;
 end
 $$;

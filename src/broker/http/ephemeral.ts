@@ -23,7 +23,7 @@ import { root } from '../../protocol/check.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { CARRIED, listed } from './body-parts.ts'
 import { bodyText } from './read-body.ts'
-import { writing } from './read-call.ts'
+import { noting, writing } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
@@ -67,7 +67,7 @@ function reset(call: Call): Answer {
 
 async function remove(call: Call): Promise<Answer> {
   const queue = decodeEphemeralName({ queue: call.params['queue'] })
-  const declared = await writing(call, (db) => forgetEphemeral(db, queue))
+  const declared = await noting(call, (db) => forgetEphemeral(db, queue))
   const held = call.parts.ephemeral.remove(queue)
   return json(JSON.stringify({ queue, deleted: held || declared, declared }))
 }

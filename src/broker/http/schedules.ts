@@ -16,7 +16,7 @@ import {
   scheduleName,
 } from '../../protocol/schedule-request.ts'
 import { bodyText } from './read-body.ts'
-import { reading, writing } from './read-call.ts'
+import { noting, reading, writing } from './read-call.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -62,7 +62,7 @@ async function trigger(call: Call): Promise<Answer> {
 
 async function remove(call: Call): Promise<Answer> {
   const name = nameOf(call)
-  return json(JSON.stringify({ name, existed: await writing(call, (db) => deleteSchedule(db, name)) }))
+  return json(JSON.stringify({ name, existed: await noting(call, (db) => deleteSchedule(db, name)) }))
 }
 
 const NONE = 'There is no schedule of this name.'
