@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { packageRoot } from '../src/db/sql-files.ts'
+import { GUARDED } from './faults/guarded.ts'
 import { PLANTED } from './faults/planted.ts'
+
+const ALL = [...PLANTED, ...GUARDED]
 
 const WANTED = process.env['LOCKSTEP_LONG'] === '1' ? [] : ['token of an ack', 'wakes nobody', 'without its tag']
 
@@ -19,11 +22,11 @@ const run = (
 test('the tests fail for what is broken on purpose', () => {
   const { status, stdout, stderr } = run(WANTED)
   assert.equal(status, 0, stdout + stderr)
-  assert.equal(stdout.match(/^caught/gm)?.length, WANTED.length === 0 ? PLANTED.length : WANTED.length)
+  assert.equal(stdout.match(/^caught/gm)?.length, WANTED.length === 0 ? ALL.length : WANTED.length)
 })
 
 test('every planted fault finds the text that it changes', () => {
-  for (const { what, file, from } of PLANTED)
+  for (const { what, file, from } of ALL)
     assert.ok(
       readFileSync(join(packageRoot(), file), 'utf8').includes(from),
       `${what}: ${file} no longer holds its text`,

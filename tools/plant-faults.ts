@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { join } from 'node:path'
 import { packageRoot } from '../src/db/sql-files.ts'
 import { startPostgres } from '../src/embedded/start-postgres.ts'
+import { GUARDED } from './faults/guarded.ts'
 import { PLANTED, type PlantedFault } from './faults/planted.ts'
 
 const root = packageRoot()
@@ -19,7 +20,7 @@ type End = 'passed' | 'failed' | 'broken'
 process.exitCode = await plantAll()
 
 async function plantAll(): Promise<number> {
-  const faults = PLANTED.filter(
+  const faults = [...PLANTED, ...GUARDED].filter(
     ({ what, law }) => wanted.length === 0 || wanted.some((words) => `law ${law}: ${what}`.includes(words)),
   )
   if (faults.length === 0) {

@@ -3,6 +3,7 @@
 
 import { type Database, openDatabase } from '../db/pool.ts'
 import { examineActivity } from './doctor/examine-activity.ts'
+import { examineKeys } from './doctor/examine-keys.ts'
 import { examineListen } from './doctor/examine-listen.ts'
 import { examineSchema } from './doctor/examine-schema.ts'
 import { examineSecurity } from './doctor/examine-security.ts'
@@ -37,6 +38,7 @@ export async function examine(connectionString: string, env: NodeJS.ProcessEnv):
       ...schema,
       ...listen,
       ...(served ? await attempt('activity', examineActivity, database) : []),
+      ...(served ? await attempt('encryption', async (own) => examineKeys(own, env), database) : []),
       ...(served ? await attempt('workers', examineWorkers, database) : []),
     ]
   } finally {

@@ -36,6 +36,10 @@ test('keys are listed and rotated; the audit tells who deleted', async (t) => {
     for (const secret of [first, second, first.slice(5)]) assert.ok(!`${ended.out}${ended.err}`.includes(secret))
   }
 
+  assert.match((await lockstep(both, 'doctor')).out, /ok {4}encryption .*k1, k2; here: k2, k1/)
+  assert.match((await lockstep(null, 'doctor')).out, /warn {2}encryption .*none of the keys/)
+  assert.match((await lockstep(`k1:${second}`, 'doctor')).out, /FAIL {2}encryption .*k1.*another one/)
+
   assert.equal((await lockstep(null, 'queue', 'delete', 'q', '--yes')).status, 0)
   const audit = await lockstep(null, 'audit', 'list', '--action', 'delete_queue')
   assert.match(audit.out, new RegExp(`command:${userInfo().username} +delete_queue +.*"q".*deleted`))

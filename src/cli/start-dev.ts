@@ -19,6 +19,8 @@ export interface DevOptions {
   /** What to run with another port; default `lockstep dev`. */
   readonly command?: string
   readonly say: (line: string) => void
+  /** The ring for encrypted queues, if there is one. */
+  readonly encryptionKeys?: string | null
 }
 
 export interface RunningDev {
@@ -90,19 +92,20 @@ async function migrateSchema(connectionString: string, home: string, say: (line:
   }
 }
 
-async function startBroker(connectionString: string, { port, say, command }: DevOptions): Promise<Broker> {
+async function startBroker(connectionString: string, options: DevOptions): Promise<Broker> {
+  const { port, say, command } = options
   try {
-    return await startOn(connectionString, port ?? BROKER_PORT)
+    return await startOn(connectionString, port ?? BROKER_PORT, options)
   } catch (error) {
     if (!isPortTaken(error)) throw error
     if (port !== null) throw portTaken(port, command)
     say(`port ${BROKER_PORT} is taken by another program: taking a free one`)
-    return await startOn(connectionString, 0)
+    return await startOn(connectionString, 0, options)
   }
 }
 
-async function startOn(connectionString: string, port: number): Promise<Broker> {
-  const broker = createBroker({ connectionString, port })
+async function startOn(connectionString: string, port: number, { encryptionKeys }: DevOptions): Promise<Broker> {
+  const broker = createBroker({ connectionString, port, ...(encryptionKeys ? { encryptionKeys } : {}) })
   await broker.start()
   return broker
 }

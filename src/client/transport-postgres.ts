@@ -182,7 +182,13 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       return stepAnswer(result)
     },
 
-    configure: async (given) => call(true, async () => calls.configure(given)),
+    async configure(given) {
+      const made = await call(true, async () => calls.configure(given))
+      if (made.options.encryptionEnabled && database.vault === undefined) {
+        log.warn({ queue: made.queue }, 'the queue is to be encrypted, and this client has no encryptionKeys')
+      }
+      return made
+    },
     deleteQueue: async (queue) => call(true, async () => calls.deleteQueue(queue)),
     seekGroup: async (group, queue, to) => call(true, async () => calls.seekGroup(group, queue, to)),
     deleteGroup: async (group, queue) => call(true, async () => calls.deleteGroup(group, queue)),

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { asRun } from '../as-run.ts'
 import type { Command } from '../command.ts'
 import { BROKER_PORT, startDev } from '../start-dev.ts'
+import { keysFrom } from '../vault-from.ts'
 import { untilAborted } from '../until-aborted.ts'
 
 export const dev: Command = {
@@ -30,6 +31,7 @@ export const dev: Command = {
     const running = await startDev({
       home: resolve(call.text('data') ?? '.lockstep'),
       port: call.integer('port'),
+      encryptionKeys: keysFrom(call.env),
       say: (line) => output.progress(line),
     })
     const { address, postgres } = running

@@ -1,0 +1,61 @@
+// Planted faults of what guards: tokens, sealed payloads, the audit. They stand beside tools/faults/planted.ts.
+import type { PlantedFault } from './planted.ts'
+
+export const GUARDED: readonly PlantedFault[] = [
+  {
+    law: 7,
+    what: 'a token chooses its algorithm',
+    file: '.build/src/broker/auth/authenticator.js',
+    from: 'rules.algorithms.find((name) => name === header.alg)',
+    to: 'header.alg',
+    caught: ['test/http/tokens', 'each algorithm is checked'],
+  },
+  {
+    law: 7,
+    what: 'a token that was remembered is good for ever',
+    file: '.build/src/broker/auth/authenticator.js',
+    from: 'judgeClaims(known.claims, rules, now());',
+    to: '',
+    caught: ['test/http/tokens', 'exp may be absent'],
+  },
+  {
+    law: 7,
+    what: 'a role that reads may write',
+    file: '.build/src/broker/auth/roles.js',
+    from: `'read-only': ['public', 'read-only'],`,
+    to: `'read-only': ['public', 'read-only', 'read-write'],`,
+    caught: ['test/http/auth', 'every route with every role'],
+  },
+  {
+    law: 10,
+    what: 'a sealed payload opens in the place of another message',
+    file: '.build/src/db/vault/seal.js',
+    from: '\\0${partition}\\0${messageId}`);',
+    to: '\\0${partition}`);',
+    caught: ['src/db/vault/seal', 'from its own place only'],
+  },
+  {
+    law: 10,
+    what: 'plain payloads enter an encrypted queue',
+    file: 'sql/functions/encryption/_demand_sealed.sql',
+    from: 'and exists (select from encryption_key) then',
+    to: 'and false then',
+    caught: ['test/integration/encryption', 'without keys nothing plain enters'],
+  },
+  {
+    law: 4,
+    what: 'a pop leases what its process cannot open',
+    file: 'sql/functions/encryption/_demand_keys.sql',
+    from: '<> all (p_keys)',
+    to: 'is null',
+    caught: ['test/integration/encryption', 'without keys nothing plain enters'],
+  },
+  {
+    law: 1,
+    what: 'a deletion leaves no note',
+    file: 'sql/functions/queue/delete_queue.sql',
+    from: `perform lockstep._audit('delete_queue'`,
+    to: `perform json_build_array('delete_queue'`,
+    caught: ['test/http/audit', 'deletions, seeks'],
+  },
+]
