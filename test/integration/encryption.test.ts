@@ -128,6 +128,8 @@ test('steps of consumers and of workflows push sealed, in the transaction that t
     { from: 'action', n: 2 },
   ])
   assert.ok((await payloads(own, 'message')).every((payload) => payload.startsWith('$1:k1:')))
+  await worker.stop()
+  await lockstep.close()
 })
 
 test('without keys nothing plain enters and nothing is leased; with them it is delivered as if nothing had been', async (t) => {

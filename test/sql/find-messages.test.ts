@@ -56,6 +56,7 @@ test('a message is pending, processing, completed or a dead letter, for each gro
       traceId: null,
       producerSub: null,
       payload: '{"n":1.10}',
+      encrypted: false,
       createdAt: '',
       queue: 'sales.eu',
       namespace: 'sales',
