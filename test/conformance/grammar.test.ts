@@ -244,7 +244,7 @@ const sentences: (() => unknown)[] = [
 ]
 
 test('a client is made without a connection, and without a way it is refused with the reason', async () => {
-  assert.equal(sentences.length, 9)
+  assert.equal(sentences.length, 10)
   for (const client of [http, direct, either, edge]) await client.close()
   assert.throws(() => Reflect.construct(Lockstep, [{}]), { code: 'bad_request', message: /\{ url \}/ })
   assert.throws(() => Reflect.construct(Lockstep, [{ connectionString: undefined }]), {
