@@ -115,6 +115,36 @@ test('names that the engine uses for itself are refused', () => {
   assert.throws(() => action({ name: 'x', input: z.any(), timeout: 1e15 }, () => 1), { code: 'bad_request' })
 })
 
+test('what nobody would read and what is no part of a definition is refused where it is written', () => {
+  const input = z.object({ n: z.number() })
+  const right = action({ name: 'right', input }, (_ctx, { n }) => ({ n }))
+  const graph = workflow({ name: 'graph', input })
+  const wrong: readonly (readonly [work: () => unknown, says: RegExp])[] = [
+    // @ts-expect-error a misspelt option
+    [() => action({ name: 'x', input, concurency: 1 }, () => 1), /action 'x' has no option 'concurency'; it has name,/],
+    // @ts-expect-error an option of the action's own
+    [() => action({ name: 'x', input, retry: { attempt: 1 } }, () => 1), /retry has no option 'attempt'/],
+    // @ts-expect-error no schema
+    [() => action({ name: 'x', input: {} }, () => 1), /input of action 'x' must be a Standard Schema/],
+    // @ts-expect-error no handler
+    [() => action({ name: 'x', input }), /handler of action 'x' must be a function/],
+    // @ts-expect-error a graph has no retries of its own
+    [() => workflow({ name: 'x', input, retry: {} }), /workflow 'x' has no option 'retry'/],
+    // @ts-expect-error no function
+    [() => graph.node('a', right, { n: 1 }), /input function of node 'a' must be a function/],
+    [
+      // @ts-expect-error no such policy
+      () => graph.node('a', right, (given) => given.input, { onFailure: 'ignore' }),
+      /onFailure of node 'a' must be one of/,
+    ],
+    // @ts-expect-error a limit is a map's
+    [() => graph.node('a', right, (given) => given.input, { limit: 3 }), /node 'a' has no option 'limit'/],
+    // @ts-expect-error a workflow is no action
+    [() => graph.node('a', graph, (given) => given.input), /node 'a' must be an action; 'graph' is a workflow/],
+  ]
+  for (const [work, says] of wrong) assert.throws(work, says)
+})
+
 test('a chain of two hundred nodes keeps the type of its last output and one version', () => {
   const result: Partial<ResultOf<typeof longChain>> = { n199: { n: 1 } }
   assert.equal(result.n199?.n, 1)

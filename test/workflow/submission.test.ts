@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Pool } from 'pg'
-import { action, workflow } from 'lockstep'
+import { action, workflow, type WorkerOptions } from 'lockstep'
 import { z } from 'zod'
 import { until } from '../conformance/until.ts'
 import { workshop } from './workshop.ts'
@@ -73,6 +73,20 @@ test('what JSON would change, what a schema refuses and what is no transaction i
   for (const options of [{ priority: 1_000 }, { priority: 0.5 }, { key: '' }, { tags: [''] }, { deadline: -1 }]) {
     await assert.rejects(job.enqueue(lockstep, { n: 1 }, options), { code: 'bad_request' }, JSON.stringify(options))
   }
+  // @ts-expect-error a misspelt option would submit without a key
+  await assert.rejects(job.enqueue(lockstep, { n: 1 }, { kye: 'k' }), /a submission has no option 'kye'; it has key,/)
+  // @ts-expect-error nothing that was defined
+  await assert.rejects(lockstep.submit({}, { n: 1 }), /must be an action or a workflow/)
+  const twins = [1, 2].map((n) => workflow({ name: 'twin', input: z.any() }, () => n))
+  await assert.rejects(lockstep.worker({ workflows: twins }).start(), /two workflows of one version are called 'twin'/)
+  const like = workflow({ name: job.name, input: z.any() }, () => null)
+  await assert.rejects(
+    lockstep.worker({ actions: [job], workflows: [like] }).start(),
+    /an action and a workflow are called 'job'/,
+  )
+  // @ts-expect-error a misspelt option of a worker
+  const misspelt: WorkerOptions = { actions: [job], concurency: 3 }
+  await assert.rejects(lockstep.worker(misspelt).start(), /a worker has no option 'concurency'/)
 })
 
 test('a step of a consumer starts a run in the commit of its ack, or not at all', async (t) => {

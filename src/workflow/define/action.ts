@@ -3,9 +3,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { root, text } from '../../protocol/check.ts'
 import { LIMITS } from '../../protocol/limits.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 import type { Completion } from '../../protocol/completion.ts'
 import type { PgTx, StepContext } from './contexts.ts'
 import { DEFINITION, type ActionDefinition } from './definition.ts'
+import { demandFunction, demandSchema } from './demand-parts.ts'
 import type { Jsonified } from './jsonified.ts'
 import {
   policyOf,
@@ -49,6 +51,19 @@ const nameField = text({
   rule: (name) => (/^(?:plan|flow):/.test(name) ? "a name that does not begin with 'plan:' or 'flow:'" : null),
 })
 
+const OPTIONS = [
+  'name',
+  'input',
+  'retry',
+  'timeout',
+  'concurrency',
+  'rate',
+  'priority',
+  'queue',
+  'completion',
+  'retention',
+]
+
 export function definedName(name: string, what: string): string {
   return nameField.read(name, root(), what)
 }
@@ -58,6 +73,9 @@ export function action<const Name extends string, S extends StandardSchemaV1, Ou
   handler: (ctx: StepContext<Tx>, input: StandardSchemaV1.InferOutput<S>) => Promise<Out> | Out,
 ): Action<Name, StandardSchemaV1.InferInput<S>, Jsonified<Awaited<Out>>> {
   definedName(spec.name, 'action name')
+  onlyKnown(spec, OPTIONS, `action '${spec.name}'`)
+  demandSchema(spec.input, `action '${spec.name}'`)
+  demandFunction(handler, `the handler of action '${spec.name}'`)
   const definition: ActionDefinition = Object.freeze({
     kind: 'action' as const,
     name: spec.name,

@@ -1,6 +1,7 @@
 // What stands behind an action or a workflow: plain data without type parameters, for whoever submits, plans or runs it.
 // Reached through one property that no editor offers first, the same in every copy of this package.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { LockstepError } from '../../protocol/errors.ts'
 import type { Completion } from '../../protocol/completion.ts'
 import type { Policy } from './policy.ts'
 
@@ -67,5 +68,6 @@ export interface Defined {
 }
 
 export function definitionIn(given: Defined): Definition {
-  return given[DEFINITION]
+  if (typeof given === 'object' && given !== null && DEFINITION in given) return given[DEFINITION]
+  throw new LockstepError('bad_request', 'what is submitted, called or registered must be an action or a workflow')
 }

@@ -1,15 +1,33 @@
 // Builds a declared graph node by node; every call gives a new graph and leaves the old one as it was. A predecessor must be
 // declared before, so a cycle cannot be written. Pure.
-import { integer, root } from '../../protocol/check.ts'
+import { integer, oneOf, optional, root } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 import { definedName, type Action } from './action.ts'
-import { DEFINITION, type GraphDefinition, type GraphNode, type Givens } from './definition.ts'
+import {
+  DEFINITION,
+  definitionIn,
+  type ActionDefinition,
+  type GraphDefinition,
+  type GraphNode,
+  type Givens,
+} from './definition.ts'
+import { demandFunction } from './demand-parts.ts'
 import type { Graph, Workflow } from './graph.ts'
 import { shapeOf } from './shape.ts'
 import { submitVerbs } from './verbs.ts'
 
 const mapLimit = integer(1, 1_000_000)
+const failureChoice = optional(oneOf('fail', 'skip', 'continue', 'compensate'), 'fail')
+const OF_NODE = ['after', 'when', 'onFailure', 'compensate']
+const OF_MAP = [...OF_NODE, 'limit']
+
+function actionIn(action: Action<string, never, unknown>, what: string): ActionDefinition {
+  const definition = definitionIn(action)
+  if (definition.kind === 'action') return definition
+  throw new LockstepError('bad_request', `${what} must be an action; '${definition.name}' is a workflow`)
+}
 
 type Base = Omit<GraphDefinition, 'nodes' | 'output' | 'shape' | 'version'>
 
@@ -63,7 +81,10 @@ function nodeOf(
       throw new LockstepError('bad_request', `node '${name}' comes after '${parent}', which is not declared before it`)
     }
   }
-  const definition = action[DEFINITION]
+  const definition = actionIn(action, `node '${name}'`)
+  onlyKnown(options, kind === 'map' ? OF_MAP : OF_NODE, `node '${name}'`)
+  demandFunction(input, `the ${kind === 'map' ? 'map' : 'input'} function of node '${name}'`)
+  if (options.when !== undefined) demandFunction(options.when, `when of node '${name}'`)
   if (options.limit !== undefined) {
     mapLimit.read(options.limit, root(), `limit of node '${name}'`)
     if (definition.policy.limit !== null) {
@@ -76,8 +97,8 @@ function nodeOf(
     kind,
     action: definition,
     after,
-    onFailure: options.onFailure ?? 'fail',
-    compensate: options.compensate?.[DEFINITION] ?? null,
+    onFailure: failureChoice.read(options.onFailure, root(), `onFailure of node '${name}'`),
+    compensate: options.compensate === undefined ? null : actionIn(options.compensate, `compensate of node '${name}'`),
     when: options.when === undefined ? null : loosened(options.when),
     input: loosened(input),
     limit: options.limit ?? null,

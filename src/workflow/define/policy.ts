@@ -2,6 +2,7 @@
 import { integer, refuse, root } from '../../protocol/check.ts'
 import { durationMs } from '../../protocol/durations.ts'
 import { LIMITS } from '../../protocol/limits.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 
 /** '30s', '5m', '2h', '7d', or whole milliseconds. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}` | number
@@ -79,6 +80,8 @@ const optionalMs = (value: Duration | undefined, what: string): number | null =>
 function limitOf(options: PolicyOptions): Limit | null {
   const { concurrency, rate } = options
   if (concurrency === undefined && rate === undefined) return null
+  if (typeof concurrency === 'object') onlyKnown(concurrency, ['limit', 'key'], 'concurrency')
+  onlyKnown(rate ?? {}, ['limit', 'per', 'key'], 'rate')
   const of = typeof concurrency === 'number' ? { limit: concurrency, key: undefined } : concurrency
   if (of?.key !== undefined && rate?.key !== undefined && of.key !== rate.key) {
     refuse(root(), 'rate.key', 'the same function as concurrency.key: one key limits both')
@@ -98,6 +101,8 @@ function limitOf(options: PolicyOptions): Limit | null {
 }
 
 export function policyOf(options: PolicyOptions): Policy {
+  onlyKnown(options.retry ?? {}, ['attempts', 'backoff', 'maxBackoff'], 'retry')
+  onlyKnown(options.retention ?? {}, ['completed', 'failed'], 'retention')
   const backoffMs = optionalMs(options.retry?.backoff, 'retry.backoff') ?? 1_000
   return {
     maxAttempts: attempts.read(options.retry?.attempts ?? 5, root(), 'retry.attempts'),

@@ -1,6 +1,7 @@
 // A schedule declared as a value: when, and what it starts with which input, typed by the workflow or action itself. Pure: it
 // exists when a client has put it, and fires when some process does upkeep.
 import { optional, refuse, root } from '../../protocol/check.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 import {
   misfireChoice,
   overlapChoice,
@@ -61,6 +62,8 @@ export function checkedRhythm({ cron, zone, every }: RhythmOptions): CheckedRhyt
   }
 }
 
+const OPTIONS = ['name', 'target', 'input', 'cron', 'zone', 'every', 'priority', 'misfire', 'overlap']
+
 function isTarget(target: unknown): boolean {
   return typeof target === 'object' && target !== null && DEFINITION in target
 }
@@ -68,6 +71,7 @@ function isTarget(target: unknown): boolean {
 export function schedule<const Name extends string, In, Out>(
   spec: ScheduleSpec<Name, In, Out>,
 ): Schedule<Name, In, Out> {
+  onlyKnown(spec, OPTIONS, 'a schedule')
   scheduleName.read(spec.name, root(), 'name')
   if (typeof spec.target === 'string') scheduleName.read(spec.target, root(), 'target')
   else if (!isTarget(spec.target)) refuse(root(), 'target', 'a workflow, an action or the name of one')

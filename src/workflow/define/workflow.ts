@@ -2,8 +2,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { definedName } from './action.ts'
 import type { Completion } from '../../protocol/completion.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 import type { CodeContext, PgTx } from './contexts.ts'
 import { DEFINITION, type CodeDefinition } from './definition.ts'
+import { demandFunction, demandSchema } from './demand-parts.ts'
 import type { Graph } from './graph.ts'
 import { typedGraph } from './graph-builder.ts'
 import type { Jsonified } from './jsonified.ts'
@@ -33,6 +35,9 @@ export interface CodeWorkflow<Name extends string, In, Out> extends Typed<In, Ou
   readonly [DEFINITION]: CodeDefinition
 }
 
+const OF_GRAPH = ['name', 'input', 'priority', 'retention']
+const OF_CODE = [...OF_GRAPH, 'retry', 'timeout', 'version', 'completion']
+
 export function workflow<const Name extends string, S extends StandardSchemaV1>(
   spec: GraphSpec<Name, S>,
 ): Graph<Name, StandardSchemaV1.InferInput<S>, object>
@@ -45,6 +50,10 @@ export function workflow(
   code?: (ctx: CodeContext<unknown>, input: unknown) => unknown,
 ): Graph<string, unknown, object> | CodeWorkflow<string, unknown, unknown> {
   const name = definedName(spec.name, 'workflow name')
+  const what = `workflow '${name}'`
+  onlyKnown(spec, code === undefined ? OF_GRAPH : OF_CODE, what)
+  demandSchema(spec.input, what)
+  if (code !== undefined) demandFunction(code, `the code of ${what}`)
   const base = { name, schema: spec.input, policy: policyOf(spec) }
   if (code === undefined) return typedGraph({ ...base, kind: 'graph' as const })
   const definition: CodeDefinition = {

@@ -4,6 +4,7 @@ import { integer, list, oneOf, optional, root, text } from '../../protocol/check
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { mintId } from '../../protocol/mint-id.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 import type { OutgoingRun } from '../../protocol/run.ts'
 import type { Definition, GraphDefinition } from '../define/definition.ts'
 import { checkedInput, planNode, runText } from '../define/plan-node.ts'
@@ -24,7 +25,10 @@ export interface RunOptions {
   readonly deadlineMs: number | null
 }
 
+const OPTIONS = ['key', 'onKnownKey', 'delay', 'priority', 'tags', 'deadline']
+
 export function runOptions(options: SubmitOptions = {}): RunOptions {
+  onlyKnown(options, OPTIONS, 'a submission')
   return {
     key: options.key === undefined ? null : keyText.read(options.key, root(), 'key'),
     onKnownKey: known.read(options.onKnownKey, root(), 'onKnownKey'),

@@ -57,11 +57,22 @@ export function createRegistry(given: readonly Defined[], queues: ReadonlySet<st
     actions.set(action.name, action)
   }
 
+  /** Another under the same name and version would silently take its place, or its runs. */
+  function demandOne(known: Definition | undefined, definition: CodeDefinition | GraphDefinition): void {
+    if (known !== undefined && known !== definition) {
+      throw new LockstepError('bad_request', `two workflows of one version are called '${definition.name}'`)
+    }
+  }
+
   function add(definition: Definition): void {
     if (definition.kind === 'action') addAction(definition)
-    else if (definition.kind === 'code') codes.set(flowWant(definition), definition)
-    else {
-      graphs.set(`${definition.name}@${definition.version}`, definition)
+    else if (definition.kind === 'code') {
+      demandOne(codes.get(flowWant(definition)), definition)
+      codes.set(flowWant(definition), definition)
+    } else {
+      const key = `${definition.name}@${definition.version}`
+      demandOne(graphs.get(key), definition)
+      graphs.set(key, definition)
       for (const node of definition.nodes) {
         addAction(node.action)
         if (node.compensate !== null) addAction(node.compensate)
@@ -70,6 +81,9 @@ export function createRegistry(given: readonly Defined[], queues: ReadonlySet<st
   }
 
   for (const one of given) add(definitionIn(one))
+  for (const { name } of [...codes.values(), ...graphs.values()]) {
+    if (actions.has(name)) throw new LockstepError('bad_request', `an action and a workflow are called '${name}'`)
+  }
   const served = [...actions.values()].filter((action) => queues.has(action.queue))
   // Planning first: it makes work for others.
   const wants = [

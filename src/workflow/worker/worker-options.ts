@@ -1,6 +1,7 @@
 // The settings of a worker, with their defaults, checked at its start.
 import { integer, root } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
+import { onlyKnown } from '../../protocol/only-known.ts'
 import { milliseconds } from '../define/policy.ts'
 import type { WorkerOptions } from '../define/worker.ts'
 
@@ -15,7 +16,21 @@ export interface WorkerSettings {
 
 const concurrencyField = integer(1, 10_000)
 
+const OPTIONS = [
+  'actions',
+  'workflows',
+  'concurrency',
+  'queues',
+  'lease',
+  'poll',
+  'drain',
+  'maxStall',
+  'exitOnSignal',
+  'hooks',
+]
+
 export function workerSettings(options: WorkerOptions): WorkerSettings {
+  onlyKnown(options, OPTIONS, 'a worker')
   if ((options.actions ?? []).length + (options.workflows ?? []).length === 0) {
     throw new LockstepError('bad_request', 'a worker needs actions or workflows')
   }
