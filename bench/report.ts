@@ -80,6 +80,20 @@ function notes(measured: readonly Measured[]): string {
       `- 200 user transactions: ${(share * 100).toFixed(1)} % of the same without a push (to reach 50 %: ${share >= 0.5 ? 'yes' : '**no**'}), ${times.toFixed(1)} × holding the partition's lock (to reach 15 ×: ${times >= 15 ? 'yes' : '**no**'})`,
     )
   }
+  const [few, many] = [named('wake-1k'), named('wake-1m')]
+  if (few !== undefined && many !== undefined) {
+    const times = many.outcome.figures.p99 / few.outcome.figures.p99
+    lines.push(
+      `- p99 from push to consumer with a million partitions: ${times.toFixed(2)} × that with a thousand (to stay under 3 ×: ${times < 3 ? 'yes' : '**no**'})`,
+    )
+  }
+  const idle = named('idle-1m')
+  if (idle !== undefined) {
+    const cores = ((idle.cpu.broker + idle.cpu.postgres) * idle.rate) / 1e6
+    lines.push(
+      `- 10 idle consumers at a million partitions: ${(cores * 100).toFixed(1)} % of one core, broker and PostgreSQL together (to stay under 5 %: ${cores < 0.05 ? 'yes' : '**no**'})`,
+    )
+  }
   const parked = named('parked')
   const loaded = measured.filter((one) => one.row.server === 'broker' && one !== parked)
   if (loaded.length > 0) {

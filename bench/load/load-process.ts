@@ -2,6 +2,7 @@
 import { rawPopAck, rawPush, rawPushUnique, rawStep } from '../baseline/raw.ts'
 import { userTxLock, userTxNone } from '../baseline/user-tx.ts'
 import { echo } from './echo.ts'
+import { idle, wake } from './idle-consumers.ts'
 import { stepInProcess, userTxPush } from './in-process.ts'
 import type { Job, Load, Reply } from './job.ts'
 import { parked } from './parked.ts'
@@ -25,6 +26,8 @@ const LOADS: Readonly<Record<string, Load>> = {
   rawPushUnique,
   rawPopAck,
   rawStep,
+  idle,
+  wake,
 }
 
 async function run(job: Job): Promise<Reply> {

@@ -4,7 +4,9 @@ import type { Command } from './command.ts'
 import { auditList } from './commands/audit-list.ts'
 import { dev } from './commands/dev.ts'
 import { dlqList } from './commands/dlq-list.ts'
-import { dlqRedrive } from './commands/dlq-redrive.ts'
+import { dlqPurge } from './commands/dlq-purge.ts'
+import { dlqReplay } from './commands/dlq-replay.ts'
+import { dlqShow } from './commands/dlq-show.ts'
 import { doctor } from './commands/doctor.ts'
 import { groupList } from './commands/group-list.ts'
 import { groupSeek } from './commands/group-seek.ts'
@@ -59,7 +61,9 @@ export const COMMANDS: readonly Command[] = [
   timerShow,
   timerCancel,
   dlqList,
-  dlqRedrive,
+  dlqShow,
+  dlqReplay,
+  dlqPurge,
   groupList,
   groupSeek,
   keysList,

@@ -136,19 +136,47 @@ describe('dlq', () => {
     assert.match((await lockstep('dlq', 'list', 'other')).out, /There is no dead letter/)
     assert.match((await lockstep('dlq', 'list', '--to', '2020-01-01T00:00:00Z')).out, /There is no dead letter/)
 
-    const lost = await lockstep('dlq', 'redrive', String(id), '--queue', 'nowhere')
+    const shown = await lockstep('dlq', 'show', String(id))
+    assert.match(shown.out, /cause +forced[^]*\{"n":9007199254740993\}\n$/)
+    assert.equal(parsed(await lockstep('dlq', 'show', String(id), '--json'))['transactionId'], 'poison')
+
+    const lost = await lockstep('dlq', 'replay', '--id', String(id), '--to-queue', 'nowhere')
     assert.equal(lost.status, 1)
     assert.match(lost.out, /Not moved: there is no such queue/)
-    assert.match((await lockstep('dlq', 'redrive', String(id))).out, /Moved to orders, partition acme/)
-    const again = await lockstep('dlq', 'redrive', String(id))
+    assert.match((await lockstep('dlq', 'replay', '--id', String(id))).out, /Moved to orders, partition acme/)
+    const again = await lockstep('dlq', 'replay', '--id', String(id))
     assert.equal(again.status, 1)
     assert.match(again.err, /no such dead letter/)
     assert.match((await lockstep('queue', 'pop', 'orders', '--group', 'g')).out, /9007199254740993/)
   })
 
   it('refuses what is no id', async (t) => {
-    const ended = await (await lockstepOn(t))('dlq', 'redrive', 'poison')
-    assert.equal(ended.status, 2)
-    assert.match(ended.err, /'poison' is no id/)
+    const lockstep = await lockstepOn(t)
+    for (const line of [
+      ['replay', '--id', 'poison'],
+      ['show', 'poison'],
+    ]) {
+      const ended = await lockstep('dlq', ...line)
+      assert.equal(ended.status, 2)
+      assert.match(ended.err, /'poison' is no id/)
+    }
+    for (const line of [[], ['orders', '--id', 'x'], ['--id', 'x', '--error', 'y'], ['orders', '--to-queue', 'x']]) {
+      assert.equal((await lockstep('dlq', 'replay', ...line)).status, 2, line.join(' '))
+    }
+  })
+
+  it('replays and purges what the options select, after a dry run that changes nothing', async (t) => {
+    const lockstep = await withDeadLetter(t)
+    const dry = await lockstep('dlq', 'replay', 'orders', '--error', 'cannot be parsed', '--dry-run')
+    assert.deepEqual([dry.status, dry.out], [0, '1 would be moved.\n'])
+    assert.equal((await lockstep('dlq', 'replay', 'orders', '--group', 'other')).out, '0 moved.\n')
+    assert.equal((await lockstep('dlq', 'purge', 'orders', '--dry-run')).out, '1 would be removed.\n')
+    const asked = await lockstep('dlq', 'purge', 'orders', '--error', 'at line 1')
+    assert.equal(asked.status, 2)
+    assert.match(asked.err, /dlq purge orders --error 'at line 1' --yes/)
+    assert.equal((await lockstep('dlq', 'purge', 'orders', '--error', 'other', '--yes')).out, '0 removed.\n')
+    assert.equal((await lockstep('dlq', 'replay', 'orders')).out, '1 moved.\n')
+    assert.equal((await lockstep('dlq', 'purge', 'orders', '--yes')).out, '0 removed.\n')
+    assert.match((await lockstep('dlq', 'purge', 'nowhere', '--yes')).err, /nowhere/)
   })
 })

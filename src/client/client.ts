@@ -16,6 +16,7 @@ import type { Logger } from './logger.ts'
 import { queueBuilder, type QueueEntry, type Way } from './queue-builder.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import { queueVerbs } from './queue-verbs.ts'
+import { deadLettersClient, type DeadLetters } from './dead-letters/dead-letters-client.ts'
 import { timersClient, type Timers } from './timers/timers-client.ts'
 import type { OpenClient } from './transaction-client.ts'
 import { transactionBuilder, type Transaction } from './transaction-builder.ts'
@@ -56,6 +57,8 @@ export interface Client<W extends Way> extends RunEntry {
   readonly locks: Locks
   /** Messages that are pushed later. */
   readonly timers: Timers
+  /** Messages that were given up. */
+  readonly deadLetters: DeadLetters
   readonly ack: Acknowledge
   /** Makes a lease last at least this much longer, 60 seconds unless said. Never brings a lapsed one back. */
   readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
@@ -154,6 +157,7 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     kv: kvClient(transport.kv),
     locks: locks.locks,
     timers: timersClient(transport),
+    deadLetters: deadLettersClient(transport.deadLetters),
     ack: ackVerb(transport, attempts),
     async renew(lease, seconds = LIMITS.extendSecondsDefault) {
       const leaseId = typeof lease === 'string' ? lease : lease.leaseId

@@ -32,6 +32,13 @@ export function liveTransport(open: () => Promise<Transport>): Transport {
     deleteQueue: async (queue) => (await ready()).deleteQueue(queue),
     seekGroup: async (group, queue, to) => (await ready()).seekGroup(group, queue, to),
     deleteGroup: async (group, queue) => (await ready()).deleteGroup(group, queue),
+    deadLetters: {
+      list: async (page) => (await ready()).deadLetters.list(page),
+      get: async (id) => (await ready()).deadLetters.get(id),
+      replay: async (id, target) => (await ready()).deadLetters.replay(id, target),
+      replayAll: async (selection, dryRun) => (await ready()).deadLetters.replayAll(selection, dryRun),
+      purge: async (selection, dryRun) => (await ready()).deadLetters.purge(selection, dryRun),
+    },
     runs: {
       submit: async (runs) => (await ready()).runs.submit(runs),
       show: async (runId, xid) => (await ready()).runs.show(runId, xid),

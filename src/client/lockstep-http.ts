@@ -19,6 +19,7 @@ export class Lockstep implements HttpClient {
   readonly kv: HttpClient['kv']
   readonly locks: HttpClient['locks']
   readonly timers: HttpClient['timers']
+  readonly deadLetters: HttpClient['deadLetters']
   readonly ack: HttpClient['ack']
   readonly renew: HttpClient['renew']
   readonly transaction: HttpClient['transaction']
@@ -47,6 +48,7 @@ export class Lockstep implements HttpClient {
     this.kv = client.kv
     this.locks = client.locks
     this.timers = client.timers
+    this.deadLetters = client.deadLetters
     this.ack = client.ack
     this.renew = client.renew
     this.transaction = client.transaction

@@ -30,6 +30,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly kv: Client<WayOf<O>>['kv']
   readonly locks: Client<WayOf<O>>['locks']
   readonly timers: Client<WayOf<O>>['timers']
+  readonly deadLetters: Client<WayOf<O>>['deadLetters']
   readonly ack: Client<WayOf<O>>['ack']
   readonly renew: Client<WayOf<O>>['renew']
   readonly transaction: Client<WayOf<O>>['transaction']
@@ -60,6 +61,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.kv = client.kv
     this.locks = client.locks
     this.timers = client.timers
+    this.deadLetters = client.deadLetters
     this.ack = client.ack
     this.renew = client.renew
     this.transaction = client.transaction

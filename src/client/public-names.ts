@@ -11,6 +11,19 @@ export { queue, type QueueDefinition } from './queue-definition.ts'
 export type { Acknowledge, Client, CloseOptions, Leased, RenewOutcome } from './client.ts'
 export type { AckOptions, AckOutcome, AckRef, AckVerb } from './ack-input.ts'
 export type { CommitResult, RolledBack, StepOutcome } from './commit-result.ts'
+export type {
+  DeadLetterBulkOptions,
+  DeadLetterFilter,
+  DeadLetterListOptions,
+  ReplayTarget,
+} from './dead-letters/dead-letter-input.ts'
+export type {
+  DeadLetters,
+  DeadMessage,
+  DeadMessages,
+  ReplayCount,
+  ReplayOutcome,
+} from './dead-letters/dead-letters-client.ts'
 export type { InvalidMessage } from './consume/consume-context.ts'
 export type { ConsumeResult } from './consume/consume-loop.ts'
 export type { Expiry, Ttl } from './expiry.ts'

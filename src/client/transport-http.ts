@@ -9,6 +9,7 @@ import { httpCall, type HttpSettings } from './http/http-call.ts'
 import { kvAnswer } from './http/kv-answer.ts'
 import { locksAnswer } from './http/lock-answers.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
+import { httpDeadLetterCalls } from './http/dead-letter-calls.ts'
 import { httpRunCalls } from './http/run-calls.ts'
 import { httpScheduleCalls } from './http/schedule-calls.ts'
 import { popAnswer } from './http/pop-answer.ts'
@@ -152,6 +153,7 @@ export function httpTransport(settings: HttpSettings): Transport {
       await remove(`/api/v1/consumer-groups/${encodeURIComponent(group)}/queues/${encodeURIComponent(queue)}`)
     },
 
+    deadLetters: httpDeadLetterCalls(settings),
     runs: httpRunCalls(settings),
     schedules: httpScheduleCalls(settings),
 

@@ -27,6 +27,7 @@ import { repeated } from './postgres/repeated.ts'
 import { partitionsOf } from '../protocol/pop-request.ts'
 import { runStep } from './postgres/run-step.ts'
 import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
+import { deadLetterCalls } from './postgres/dead-letter-calls.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
 import { scheduleCalls } from './postgres/schedule-calls.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
@@ -193,6 +194,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     seekGroup: async (group, queue, to) => call(true, async () => calls.seekGroup(group, queue, to)),
     deleteGroup: async (group, queue) => call(true, async () => calls.deleteGroup(group, queue)),
 
+    deadLetters: deadLetterCalls(database, traffic, call),
     runs: runCalls,
     schedules: scheduleCalls({ database, admission: traffic.admission, call, wake: () => runs.wake(null) }),
 

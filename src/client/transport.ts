@@ -11,6 +11,7 @@ import type { RunningWorker, WorkerOptions } from '../workflow/define/worker.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
 import type { ScheduleCalls } from '../workflow/run/schedule-calls.ts'
 import type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
+import type { DeadLetterCalls } from './dead-letters/dead-letters-client.ts'
 import type { TimerCalls } from './timers/timers-client.ts'
 import type { TransactionClient } from './transaction-client.ts'
 
@@ -112,6 +113,7 @@ export interface Transport extends TimerCalls {
   readonly deleteQueue: (queue: string) => Promise<{ readonly existed: boolean }>
   readonly seekGroup: (group: string, queue: string, to: SeekTarget) => Promise<void>
   readonly deleteGroup: (group: string, queue: string) => Promise<void>
+  readonly deadLetters: DeadLetterCalls
   readonly runs: RunCalls
   readonly schedules: ScheduleCalls
   readonly work: (options: WorkerOptions) => Promise<RunningWorker>

@@ -60,6 +60,24 @@ test('a dead letter may be moved elsewhere, but not to nowhere', async (t) => {
   assert.equal((await letters()).length, 2)
 })
 
+test('one is shown by its id, and moved by the address of its message', async (t) => {
+  const { get, post, letters } = await stand(t)
+  const [letter] = await letters()
+  const shown = await get(`/api/v1/dlq/${letter.id}`)
+  assert.deepEqual([shown.status, shown.json], [200, letter])
+  for (const id of ['x', '01a227d9-6709-7029-9680-345d117a9c71'])
+    assert.equal((await get(`/api/v1/dlq/${id}`)).status, 404)
+  assert.equal((await get('/api/v1/dlq?queue=q&error=reason%201')).json.messages.length, 1)
+  const address = `/api/v1/messages/${letter.partitionId}/${encodeURIComponent(letter.transactionId)}/retry`
+  const nowhere = await post(address, { queue: 'none' })
+  assert.deepEqual([nowhere.status, nowhere.json.reason], [409, 'queue_not_found'])
+  const moved = await post(address, '')
+  assert.deepEqual([moved.status, moved.json.result, moved.json.dlqId], [200, 'moved', letter.id])
+  const live = await post(address, '')
+  assert.deepEqual([live.status, live.json.result], [404, 'gone'])
+  assert.equal((await post('/api/v1/messages/none/x/retry', '')).status, 404)
+})
+
 test('many are moved or removed by what selects them, after a dry run that changes nothing', async (t) => {
   const { post, send, letters } = await stand(t)
   const body = { queue: 'q', consumerGroup: 'g', error: 'reason 1' }

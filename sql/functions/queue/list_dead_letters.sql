@@ -7,7 +7,7 @@
 create or replace function lockstep.list_dead_letters(
   p_queue text default null, p_group text default null, p_partition text default null, p_from timestamptz default null,
   p_to timestamptz default null, p_limit int default 100, p_skip int default 0,
-  p_bytes int default 8388608)
+  p_bytes int default 8388608, p_error text default null)
 returns table (queue_id int, id uuid, transaction_id text, message_id uuid, partition_id bigint, queue text, partition text,
   group_name text, message_offset bigint, cause text, error text, failures int, crashes int, payload text, trace_id text,
   producer_sub text, created_at text, failed_at text, is_cut boolean)
@@ -22,6 +22,7 @@ as $$
       where d.queue_id = q.id
         and (p_group is null or d.group_name = p_group) and (p_partition is null or d.partition_name = p_partition)
         and (p_from is null or d.failed_at >= p_from) and (p_to is null or d.failed_at < p_to)
+        and (p_error is null or strpos(d.error, p_error) > 0)
       order by d.failed_at desc, d.id desc
       limit p_limit + p_skip) d
    where q.deleted_at is null and (p_queue is null or q.name = p_queue)

@@ -2,7 +2,9 @@
 // nothing. Whoever waits for the queue that got a message back is woken.
 import { purgeDeadLetters } from '../../operations/purge-dead-letters.ts'
 import { purgeMessageLetters } from '../../operations/purge-message-letters.ts'
+import { deadLetterOf } from '../../operations/dead-letter-of.ts'
 import { redriveDeadLetter } from '../../operations/redrive-dead-letter.ts'
+import type { RedriveTarget } from '../../operations/redrive-dead-letter.ts'
 import { redriveDeadLetters } from '../../operations/redrive-dead-letters.ts'
 import { boolean, booleanText, optional, readFields, root, text } from '../../protocol/check.ts'
 import type { Redriven } from '../../protocol/dead-letter.ts'
@@ -10,13 +12,12 @@ import { LIMITS } from '../../protocol/limits.ts'
 import { groupName, partitionName, queueName, transactionIdText } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
+import { isUuid } from '../../protocol/uuid.ts'
 import { bodyText } from './read-body.ts'
-import { noting } from './read-call.ts'
+import { noting, reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const TARGET = {
   queue: optional(text({ min: 1, max: LIMITS.nameBytes }), null),
@@ -29,7 +30,18 @@ const bodyOf = (call: Call): Readonly<Record<string, unknown>> =>
 async function replay(call: Call): Promise<Answer> {
   const id = call.params['id'] ?? ''
   const target = readFields(TARGET, bodyOf(call), root())
-  if (!UUID.test(id)) return gone()
+  return isUuid(id) ? move(call, id, target) : gone()
+}
+
+/** The same move, addressed by the message. */
+async function retry(call: Call): Promise<Answer> {
+  const target = readFields(TARGET, bodyOf(call), root())
+  const transactionId = transactionIdText.read(call.params['transactionId'], root(), 'transactionId')
+  const id = await reading(call, (db) => deadLetterOf(db, call.params['partitionId'] ?? '', transactionId))
+  return id === null ? gone() : move(call, id, target)
+}
+
+async function move(call: Call, id: string, target: RedriveTarget): Promise<Answer> {
   const moved = await noting(call, (db) => redriveDeadLetter(db, id, target))
   if (moved.result === 'gone') return gone()
   if (moved.result === 'queue_not_found' || moved.result === 'queue_full') {
@@ -104,7 +116,25 @@ async function purgeOne(call: Call): Promise<Answer> {
   return json(JSON.stringify({ success: false, error: 'Message not found', code: 'not_found', ...address }), 404)
 }
 
+const MOVED = {
+  200: '{"success":true,"result":"moved|duplicate","queue":"…","partition":"…","consumerGroup":"…","dlqId":"…","originalTransactionId":"…","replayedAs":{…},"dlqRowRemoved":true}',
+  404: '{"success":false,"result":"gone","error":"Message not found"}',
+  409: '{"success":false,"error":"…","reason":"queue_not_found|queue_full","dlqRowRemoved":false}',
+} as const
+
 export const deadLetterMoveRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/messages/:partitionId/:transactionId/retry',
+    access: 'read-write',
+    rank: 'B',
+    changes: true,
+    about:
+      'Moves the newest dead letter of a message back, as `POST /api/v1/dlq/:id/replay` does; a live message is not found.',
+    body: TARGET,
+    answers: MOVED,
+    handle: retry,
+  },
   {
     method: 'POST',
     path: '/api/v1/dlq/:id/replay',
@@ -113,11 +143,7 @@ export const deadLetterMoveRoutes: readonly Route[] = [
     changes: true,
     about: 'Moves one dead letter back to the end of its partition, or of another: a copy under the id `dlq:<id>`.',
     body: TARGET,
-    answers: {
-      200: '{"success":true,"result":"moved|duplicate","queue":"…","partition":"…","consumerGroup":"…","dlqId":"…","originalTransactionId":"…","replayedAs":{…},"dlqRowRemoved":true}',
-      404: '{"success":false,"result":"gone","error":"Message not found"}',
-      409: '{"success":false,"error":"…","reason":"queue_not_found|queue_full","dlqRowRemoved":false}',
-    },
+    answers: MOVED,
     handle: replay,
   },
   {

@@ -1,10 +1,12 @@
 // Dead letters: the list, newest first. Payloads are written as they were pushed.
 import { listDeadLetters } from '../../operations/list-dead-letters.ts'
-import { integerText, optional, readFields, root } from '../../protocol/check.ts'
+import { showDeadLetter } from '../../operations/show-dead-letter.ts'
+import { integerText, optional, readFields, root, text } from '../../protocol/check.ts'
 import type { DeadLetter } from '../../protocol/dead-letter.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { groupName, partitionName, queueName } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
+import { isUuid } from '../../protocol/uuid.ts'
 import { reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
@@ -18,6 +20,7 @@ const QUERY = {
   offset: optional(integerText(0, Number.MAX_SAFE_INTEGER), 0),
   from: optional(instant, null),
   to: optional(instant, null),
+  error: optional(text({ min: 1, max: LIMITS.errorTextBytes }), null),
 } as const
 
 async function list(call: Call): Promise<Answer> {
@@ -47,12 +50,33 @@ function letterText(letter: DeadLetter): string {
     producerSub: fields.producerSub,
     createdAt: fields.createdAt,
     failedAt: fields.failedAt,
+    isEncrypted: fields.encrypted,
     payloadAvailable: payload !== null,
   })
   return `${head.slice(0, -1)},"data":${payload ?? 'null'}}`
 }
 
+async function show(call: Call): Promise<Answer> {
+  const id = call.params['id'] ?? ''
+  const letter = isUuid(id) ? await reading(call, (db) => showDeadLetter(db, id)) : null
+  if (letter === null) return json('{"error":"Message not found","code":"not_found"}', 404)
+  return json(letterText(letter))
+}
+
 export const deadLetterRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/dlq/:id',
+    access: 'read-only',
+    rank: 'B',
+    changes: false,
+    about: 'One dead letter.',
+    answers: {
+      200: '{"id":"…","transactionId":"…","partitionId":"…","queue":"…","partition":"…","consumerGroup":"…","errorMessage":"…","retryCount":4,"data":…,"producerSub":null,"createdAt":"…","failedAt":"…"}',
+      404: '{"error":"Message not found","code":"not_found"}',
+    },
+    handle: show,
+  },
   {
     method: 'GET',
     path: '/api/v1/dlq',
@@ -60,7 +84,7 @@ export const deadLetterRoutes: readonly Route[] = [
     rank: 'A',
     changes: false,
     about:
-      'Dead letters, newest first. A page ends early where its payloads reach 8 MiB: `cut` is then true, and the next one begins at `offset` + `total`.',
+      'Dead letters, newest first; `error` is a text that the reason holds. A page ends early where its payloads reach 8 MiB: `cut` is then true, and the next one begins at `offset` + `total`.',
     query: QUERY,
     answers: {
       200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queue":"…","partition":"…","consumerGroup":"…","errorMessage":"…","retryCount":4,"data":…,"producerSub":null,"createdAt":"…","failedAt":"…"}],"pagination":{"limit":100,"offset":0},"total":1,"cut":false}',

@@ -4,7 +4,7 @@ import { listDeadLetters } from '../../operations/list-dead-letters.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
-import { readInstant } from '../read-instant.ts'
+import { letterSelection, SELECTION_OPTIONS } from '../letter-selection.ts'
 import { showTable } from '../show-table.ts'
 import { rawJson } from '../write-json.ts'
 
@@ -15,10 +15,7 @@ export const dlqList: Command = {
     'The cause is failed (its retries are spent), crashed (it kept losing its workers), forced (a consumer said so) or conflict (its id came again with another payload). --json has the payloads too.',
   arguments: [{ name: 'queue', meaning: 'Only of this queue.', optional: true }],
   options: {
-    group: { kind: 'text', value: 'NAME', meaning: 'Only of this group.' },
-    partition: { kind: 'text', value: 'NAME', meaning: 'Only of this partition.' },
-    from: { kind: 'text', value: 'TIME', meaning: 'Only those that died at or after this instant.' },
-    to: { kind: 'text', value: 'TIME', meaning: 'Only those that died before this instant.' },
+    ...SELECTION_OPTIONS,
     limit: {
       kind: 'integer',
       value: 'N',
@@ -32,13 +29,10 @@ export const dlqList: Command = {
   },
   examples: ['lockstep dlq list', 'lockstep dlq list orders --group billing --from 2026-11-01T00:00:00Z'],
   async run(call) {
-    const [queue, from, to] = [call.argument('queue'), call.text('from'), call.text('to')]
+    const queue = call.argument('queue')
     const filter = {
       queue: queue === '' ? null : queue,
-      group: call.text('group'),
-      partition: call.text('partition'),
-      from: from === null ? null : readInstant(from, '--from'),
-      to: to === null ? null : readInstant(to, '--to'),
+      ...letterSelection(call),
       limit: call.integer('limit') ?? 50,
       offset: call.integer('skip') ?? 0,
     }

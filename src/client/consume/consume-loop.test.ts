@@ -29,6 +29,7 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
     deleteQueue: refuse,
     seekGroup: refuse,
     deleteGroup: refuse,
+    deadLetters: { list: refuse, get: refuse, replay: refuse, replayAll: refuse, purge: refuse },
     runs: {
       submit: refuse,
       show: refuse,
