@@ -119,9 +119,9 @@ async function state(one: Skewed, other: Skewed, key: string): Promise<void> {
 async function work(lockstep: Lockstep): Promise<void> {
   const runs = await long.enqueueMany(
     lockstep,
-    Array.from({ length: 6 }, () => ({ ms: 8_000 })),
+    Array.from({ length: 6 }, () => ({ ms: 14_000 })),
   )
-  const attempts = await Promise.all(runs.map(async (run) => run.result({ timeout: '90s' })))
+  const attempts = await Promise.all(runs.map(async (run) => run.result({ timeout: '200s' })))
   assert.deepEqual(
     attempts,
     Array.from({ length: 6 }, () => 1),

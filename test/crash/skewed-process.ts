@@ -20,7 +20,7 @@ if (process.send !== undefined && connectionString !== undefined) {
   const broker = createBroker({ connectionString, port: 0, connections: 4 })
   await broker.start()
   const lockstep = new Lockstep({ connectionString, connections: 4 })
-  const worker = lockstep.worker({ actions: [long, tick], concurrency: 4, lease: '6s', poll: '100ms' })
+  const worker = lockstep.worker({ actions: [long, tick], concurrency: 4, lease: '12s', poll: '100ms' })
   await worker.start()
   process.on('message', (name: string) => {
     const database = openDatabase({ connectionString, connections: 1 })
