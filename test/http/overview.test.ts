@@ -30,6 +30,8 @@ test('counts by queue, namespace and task, lag and rates, over what really happe
     deadLetter: 1,
   })
   assert.equal(overview.lag.total, 1)
+  assert.deepEqual(overview.lag.offset, { avg: 1, min: 1, max: 1 })
+  assert.equal(overview.lag.time.max, overview.lag.maxSeconds)
   assert.deepEqual((await get('/api/v1/resources/namespaces')).json, {
     namespaces: [{ namespace: 'shop', queues: 2, partitions: 2, messages: { total: 4, pending: 2 } }],
   })
@@ -48,8 +50,8 @@ test('counts by queue, namespace and task, lag and rates, over what really happe
   )
   const queue = (await get('/api/v1/status/queues/shop.orders')).json
   assert.deepEqual(
-    [queue.queue.name, queue.config.leaseTime, queue.totals.total, queue.partitions.length],
-    ['shop.orders', 300, 3, 1],
+    [queue.queue.name, queue.queue.config, queue.config.leaseTime, queue.totals.total, queue.partitions.length],
+    ['shop.orders', queue.config, 300, 3, 1],
   )
   assert.equal((await get('/api/v1/status/queues/none')).status, 404)
 
@@ -75,13 +77,28 @@ test('counts by queue, namespace and task, lag and rates, over what really happe
   assert.equal((await get('/api/v1/analytics/queue-parked-replicas')).json.parkedPolls, 0)
   const stats = (await get('/api/v1/analytics/postgres-stats')).json
   assert.ok(stats.databaseBytes > 0 && stats.tables.some((table: Untyped) => table.table === 'message'))
-  assert.ok((await get('/api/v1/analytics/system-metrics')).json.memory.rss > 0)
-  assert.deepEqual((await get('/api/v1/analytics/worker-metrics')).json.totals, {
-    pushed: 4,
-    delivered: 2,
-    acked: 1,
-    failed: 1,
+  const system = (await get('/api/v1/analytics/system-metrics')).json
+  assert.ok(system.memory.rss > 0)
+  assert.deepEqual(
+    [system.timeRange.to, system.bucketMinutes, system.pointCount, system.replicas.length],
+    [system.timestamp, 1, 1, 1],
+  )
+  const workers = (await get('/api/v1/analytics/worker-metrics')).json
+  assert.deepEqual(workers.totals, { pushed: 4, delivered: 2, acked: 1, failed: 1 })
+  assert.deepEqual(
+    [workers.summary, workers.pointCount, workers.workers.length, workers.timeRange.to],
+    [workers.totals, workers.timeSeries.length, 1, workers.timeSeries.at(-1).at],
+  )
+  assert.equal(workers.bucketMinutes, 1)
+  assert.ok(Array.isArray(workers.queues))
+  assert.deepEqual((await get('/api/v1/messages?queue=shop.orders')).json.mode, {
+    hasQueueMode: false,
+    busGroupsCount: 1,
+    type: 'bus',
   })
+  await pop('shop.orders')
+  assert.equal((await get('/api/v1/messages?queue=shop.orders')).json.mode.type, 'hybrid')
+  assert.equal((await get('/api/v1/messages?queue=shop.bills')).json.mode.type, 'queue')
   assert.deepEqual((await post('/api/v1/stats/refresh', {})).json.refreshed, false)
   assert.equal((await get('/api/v1/status/buffers')).json.dbHealthy, true)
 })

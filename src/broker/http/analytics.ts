@@ -1,7 +1,7 @@
 // Close looks for dashboards: what is behind, what died and why, which partitions are silent, and how this process and its
 // PostgreSQL do.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { deadLetterCauses, silentPartitions } from '../../operations/read-activity.ts'
+import { activityByQueue, activitySeries, deadLetterCauses, silentPartitions } from '../../operations/read-activity.ts'
 import { listGroups } from '../../operations/list-groups.ts'
 import { listQueues } from '../../operations/list-queues.ts'
 import { postgresStats } from '../../operations/postgres-stats.ts'
@@ -95,6 +95,9 @@ function parked(call: Call): Answer {
   return json(JSON.stringify({ parkedPolls: polls, waitingPops: waiting, lots, replicas: 1 }))
 }
 
+/** Nothing of this is collected over time: it is as it is when asked for. */
+const ONE_POINT = { bucketMinutes: 1, pointCount: 1 } as const
+
 const lag = monitorEventLoopDelay({ resolution: 20 })
 const NANOSECONDS = 1e6
 
@@ -102,10 +105,15 @@ function system(call: Call): Answer {
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
   const { user, system: kernel } = process.cpuUsage()
   lag.enable()
+  const timestamp = new Date().toISOString()
+  const uptimeSeconds = process.uptime()
   return json(
     JSON.stringify({
-      timestamp: new Date().toISOString(),
-      uptimeSeconds: process.uptime(),
+      ...ONE_POINT,
+      timeRange: { from: timestamp, to: timestamp },
+      replicas: [{ version: call.parts.version, uptimeSeconds }],
+      timestamp,
+      uptimeSeconds,
       memory: { rss, heapUsed, heapTotal, external },
       cpu: { userMicroseconds: user, systemMicroseconds: kernel },
       eventLoop: { meanDelayMs: finite(lag.mean / NANOSECONDS), maxDelayMs: finite(lag.max / NANOSECONDS) },
@@ -121,16 +129,27 @@ function system(call: Call): Answer {
 
 const finite = (value: number): number => (Number.isFinite(value) ? value : 0)
 
-function workers(call: Call): Answer {
+async function workers(call: Call): Promise<Answer> {
   const { admission, joiners, activity } = call.parts.traffic
+  const [timeSeries, queues] = await reading(call, async (db) => [
+    await activitySeries(db, { from: null, to: null, bucketMinutes: 1, queue: null }),
+    await activityByQueue(db, 60, LIMITS.listLimitDefault),
+  ])
   const verbs = Object.entries(joiners).map(([verb, { counters, waiting }]) => ({ verb, ...counters, waiting }))
   return json(
     JSON.stringify({
+      timeRange: { from: timeSeries[0]?.at ?? null, to: timeSeries.at(-1)?.at ?? null },
+      bucketMinutes: 1,
+      pointCount: timeSeries.length,
       timestamp: new Date().toISOString(),
       running: admission.running,
       waiting: admission.waiting,
       verbs,
       totals: activity.totals,
+      summary: activity.totals,
+      timeSeries,
+      workers: [{ running: admission.running, waiting: admission.waiting }],
+      queues,
     }),
   )
 }
@@ -208,13 +227,13 @@ export const analyticsRoutes: readonly Route[] = [
   route(
     `${AT}/system-metrics`,
     'Memory, processor time and event loop of this process.',
-    '{"timestamp":"…","uptimeSeconds":1.5,"memory":{…},"cpu":{…},"eventLoop":{"meanDelayMs":0,"maxDelayMs":0},"database":{"pool":2,"idle":1,"waiting":0},"version":"…"}',
+    '{"timeRange":{"from":"…","to":"…"},"bucketMinutes":1,"pointCount":1,"replicas":[{"version":"…","uptimeSeconds":1.5}],"timestamp":"…","uptimeSeconds":1.5,"memory":{…},"cpu":{…},"eventLoop":{"meanDelayMs":0,"maxDelayMs":0},"database":{"pool":2,"idle":1,"waiting":0},"version":"…"}',
     system,
   ),
   route(
     `${AT}/worker-metrics`,
-    'Calls in flight and joined at this broker, and what it did since its start.',
-    '{"timestamp":"…","running":0,"waiting":0,"verbs":[{"verb":"push","calls":1,"inputs":2,"splits":0,"waiting":0}],"totals":{"pushed":1,"delivered":1,"acked":1,"failed":0}}',
+    'Calls in flight and joined at this broker, what it did since its start, and what all did in the last hour.',
+    '{"timeRange":{"from":"…","to":"…"},"bucketMinutes":1,"pointCount":61,"summary":{…},"timeSeries":[{"at":"…","pushed":1,"delivered":1,"acked":1,"failed":0}],"workers":[{"running":0,"waiting":0}],"queues":[{"queue":"…","pushed":1,"delivered":1,"acked":1,"failed":0}],"timestamp":"…","running":0,"waiting":0,"verbs":[{"verb":"push","calls":1,"inputs":2,"splits":0,"waiting":0}],"totals":{"pushed":1,"delivered":1,"acked":1,"failed":0}}',
     workers,
   ),
   route(

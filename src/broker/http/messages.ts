@@ -1,5 +1,6 @@
 // Messages looked up: one by its address with what each group made of it, or a list of those that are kept.
 import { findMessage } from '../../operations/find-message.ts'
+import { listGroups } from '../../operations/list-groups.ts'
 import { listMessages } from '../../operations/list-messages.ts'
 import { integerText, oneOf, optional, readFields, root } from '../../protocol/check.ts'
 import type { FoundMessage, ListedMessage } from '../../protocol/found-message.ts'
@@ -20,9 +21,15 @@ async function find(call: Call): Promise<Answer> {
   return json(messageText(found))
 }
 
+/** Whether anything reads without a group, and how many groups there are. */
+function modeOf(groups: readonly string[]): string {
+  const named = groups.filter((group) => group !== QUEUE_MODE).length
+  const type = named === 0 ? 'queue' : named < groups.length ? 'hybrid' : 'bus'
+  return JSON.stringify({ hasQueueMode: named < groups.length, busGroupsCount: named, type })
+}
+
 function messageText(found: FoundMessage): string {
   const groups = found.consumerGroups
-  const named = groups.filter(({ group }) => group !== QUEUE_MODE)
   const leases = groups.flatMap(({ leaseExpiresAt }) => (leaseExpiresAt === null ? [] : [leaseExpiresAt]))
   const head = JSON.stringify({
     id: found.id,
@@ -44,13 +51,9 @@ function messageText(found: FoundMessage): string {
     leaseExpiresAt: leases.toSorted().at(-1) ?? null,
     queueConfig: found.queueOptions,
     consumerGroups: groups.map((group) => ({ name: group.group, ...group })),
-    mode: {
-      hasQueueMode: named.length < groups.length,
-      busGroupsCount: named.length,
-      type: named.length === 0 ? 'queue' : named.length < groups.length ? 'hybrid' : 'bus',
-    },
   })
-  return `${head.slice(0, -1)},"data":${found.payload ?? 'null'},"payload":${found.payload ?? 'null'}}`
+  const mode = modeOf(groups.map(({ group }) => group))
+  return `${head.slice(0, -1)},"mode":${mode},"data":${found.payload ?? 'null'},"payload":${found.payload ?? 'null'}}`
 }
 
 const LIST_QUERY = {
@@ -69,8 +72,13 @@ const LIST_QUERY = {
 async function list(call: Call): Promise<Answer> {
   const { ns, offset: skip, ...filter } = readFields(LIST_QUERY, readQuery(call.queryText), root())
   const namespace = filter.namespace ?? ns
-  const { entries, cut } = await reading(call, (db) => listMessages(db, { ...filter, namespace, skip }))
-  return json(`{"messages":[${entries.map(listedText).join(',')}],"total":${entries.length},"cut":${cut}}`)
+  const [{ entries, cut }, groups] = await reading(call, async (db) => [
+    await listMessages(db, { ...filter, namespace, skip }),
+    await listGroups(db, filter.queue),
+  ])
+  const mode = modeOf([...new Set(groups.map(({ group }) => group))])
+  const messages = entries.map(listedText).join(',')
+  return json(`{"messages":[${messages}],"mode":${mode},"total":${entries.length},"cut":${cut}}`)
 }
 
 function listedText({ payload, ...message }: ListedMessage): string {
@@ -105,7 +113,7 @@ export const messageRoutes: readonly Route[] = [
       'Kept messages, newest first. A page ends early where its payloads reach 8 MiB: `cut` is then true, and the next one begins at `offset` + `total`.',
     query: LIST_QUERY,
     answers: {
-      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queuePath":"…","queue":"…","partition":"…","namespace":"…","task":"…","status":"pending","offset":0,"createdAt":"…","data":…,"payload":…}],"total":1,"cut":false}',
+      200: '{"messages":[{"id":"…","transactionId":"…","partitionId":"…","queuePath":"…","queue":"…","partition":"…","namespace":"…","task":"…","status":"pending","offset":0,"createdAt":"…","data":…,"payload":…}],"mode":{"hasQueueMode":false,"busGroupsCount":1,"type":"queue|bus|hybrid"},"total":1,"cut":false}',
     },
     handle: list,
   },

@@ -47,12 +47,21 @@ async function overview(call: Call): Promise<Answer> {
       lag: {
         total: groups.reduce((sum, group) => sum + group.totalLag, 0),
         maxSeconds: Math.max(0, ...groups.map((group) => group.maxTimeLagSeconds)),
+        time: spread(groups.map((group) => group.maxTimeLagSeconds)),
+        offset: spread(groups.map((group) => group.totalLag)),
       },
       throughput: rates,
       timestamp: new Date().toISOString(),
       statsAge: 0,
     }),
   )
+}
+
+/** Over the groups; zeros when there are none. */
+function spread(values: readonly number[]): { readonly avg: number; readonly min: number; readonly max: number } {
+  if (values.length === 0) return { avg: 0, min: 0, max: 0 }
+  const avg = values.reduce((sum, value) => sum + value, 0) / values.length
+  return { avg, min: Math.min(...values), max: Math.max(...values) }
 }
 
 const distinct = (queues: readonly QueueSummary[], by: 'namespace' | 'task'): readonly string[] =>
@@ -86,7 +95,7 @@ export const overviewRoutes: readonly Route[] = [
   route(
     '/api/v1/resources/overview',
     'Counts over all queues, the lag of all groups, and the rates of the last full minute.',
-    '{"queues":1,"partitions":1,"namespaces":0,"tasks":0,"messages":{"total":1,"pending":1,"processing":0,"completed":0,"failed":null,"deadLetter":0},"lag":{"total":1,"maxSeconds":2.5},"throughput":{"ingestedPerSecond":0.1,"processedPerSecond":0.1},"timestamp":"…","statsAge":0}',
+    '{"queues":1,"partitions":1,"namespaces":0,"tasks":0,"messages":{"total":1,"pending":1,"processing":0,"completed":0,"failed":null,"deadLetter":0},"lag":{"total":1,"maxSeconds":2.5,"time":{"avg":2.5,"min":2.5,"max":2.5},"offset":{"avg":1,"min":1,"max":1}},"throughput":{"ingestedPerSecond":0.1,"processedPerSecond":0.1},"timestamp":"…","statsAge":0}',
     overview,
   ),
   route(

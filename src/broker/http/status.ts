@@ -84,7 +84,7 @@ async function oneQueue(call: Call): Promise<Answer> {
   const { options, ...queue } = listed(found)
   return json(
     JSON.stringify({
-      queue,
+      queue: { ...queue, config: options },
       config: options,
       partitions: found.partitionList,
       totals: found.messages,
@@ -167,7 +167,7 @@ export const statusRoutes: readonly Route[] = [
   {
     ...route('/api/v1/status/queues/:queue', 'One queue with its partitions and its last hour.', '', oneQueue),
     answers: {
-      200: '{"queue":{…},"config":{…},"partitions":[…],"totals":{…},"lastHour":{"at":"…","pushed":1,"delivered":1,"acked":1,"failed":0}}',
+      200: '{"queue":{…,"config":{…}},"config":{…},"partitions":[…],"totals":{…},"lastHour":{"at":"…","pushed":1,"delivered":1,"acked":1,"failed":0}}',
       404: '{"error":"Queue not found","code":"not_found"}',
     },
   },
