@@ -2,6 +2,7 @@
 import { integer, optional, root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
 import { consoleLogger, type Logger } from './logger.ts'
+import { createAddresses } from './http/addresses.ts'
 import type { HttpSettings } from './http/http-call.ts'
 import { createToken } from './http/token.ts'
 import type { Way } from './queue-builder.ts'
@@ -13,7 +14,8 @@ interface Common {
 
 /** Through a broker; works in browsers too. */
 export interface HttpOptions extends Common {
-  readonly url: string
+  /** One broker, or several over one PostgreSQL: a request goes to the next when one fails. */
+  readonly url: string | readonly string[]
   /**
    * Sent as `Authorization: Bearer …` and never logged. A function is asked before the first request and again after a 401, so
    * that a token may expire; what it gives is kept in between.
@@ -64,7 +66,9 @@ export type PostgresOptions = ConnectionOptions | PoolOptions
 export type LockstepOptions = HttpOptions | PostgresOptions
 
 /** What the options make of the client. */
-export type WayOf<O extends LockstepOptions> = O extends { readonly url: string } ? 'http' : 'postgres'
+export type WayOf<O extends LockstepOptions> = O extends { readonly url: string | readonly string[] }
+  ? 'http'
+  : 'postgres'
 
 export type { Way }
 
@@ -88,19 +92,25 @@ export function isHttp(options: LockstepOptions): options is HttpOptions {
 }
 
 export function httpSettings(options: HttpOptions): HttpSettings {
-  let base: URL
-  try {
-    base = new URL(options.url)
-  } catch (error) {
-    throw new LockstepError('bad_request', `url must be like http://localhost:6632; got '${options.url}'`, {}, error)
-  }
-  if (base.protocol !== 'http:' && base.protocol !== 'https:') {
-    throw new LockstepError('bad_request', `url must begin with http:// or https://; got '${options.url}'`)
-  }
+  const urls = typeof options.url === 'string' ? [options.url] : [...options.url]
+  if (urls.length === 0) throw new LockstepError('bad_request', 'url must name at least one broker')
   return {
-    base: `${base.origin}${base.pathname}`.replace(/\/+$/, ''),
+    addresses: createAddresses([...new Set(urls.map(baseOf))]),
     headers: { ...options.headers },
     token: options.token === undefined ? null : createToken(options.token),
     timeoutMs: answerMs.read(options.timeoutMs, root(), 'timeoutMs'),
   }
+}
+
+function baseOf(url: string): string {
+  let base: URL
+  try {
+    base = new URL(url)
+  } catch (error) {
+    throw new LockstepError('bad_request', `url must be like http://localhost:6632; got '${url}'`, {}, error)
+  }
+  if (base.protocol !== 'http:' && base.protocol !== 'https:') {
+    throw new LockstepError('bad_request', `url must begin with http:// or https://; got '${url}'`)
+  }
+  return `${base.origin}${base.pathname}`.replace(/\/+$/, '')
 }

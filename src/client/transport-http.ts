@@ -70,7 +70,12 @@ export function httpTransport(settings: HttpSettings): Transport {
 
   return {
     async push(items) {
-      return pushAnswer(await post('/api/v1/push', pushBody(items), true), items.length)
+      // Where the polls of the queue are parked, if that broker is well: they are woken without a detour.
+      const queue = items[0]?.queue
+      const affinity = queue === undefined ? {} : { affinity: queue }
+      const body = pushBody(items)
+      const call = { method: 'POST', path: '/api/v1/push', body, repeatable: true, ...affinity } as const
+      return pushAnswer((await httpCall(settings, call)).text, items.length)
     },
 
     async pop(call, signal) {
@@ -80,6 +85,7 @@ export function httpTransport(settings: HttpSettings): Transport {
           method: 'GET',
           path: popPath(call),
           repeatable: true,
+          affinity: call.queue,
           signal,
           ...parked,
         })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
+import { createAddresses } from './addresses.ts'
 import { createToken } from './token.ts'
 import { httpTransport } from '../transport-http.ts'
 import type { Transport } from '../transport.ts'
@@ -47,7 +48,12 @@ async function serve(t: TestContext, replies: readonly Reply[], timeoutMs = 5_00
     server.close()
   })
   const port = portOf(server)
-  const settings = { base: `http://127.0.0.1:${port}`, headers: {}, token: createToken('x'), timeoutMs }
+  const settings = {
+    addresses: createAddresses([`http://127.0.0.1:${port}`]),
+    headers: {},
+    token: createToken('x'),
+    timeoutMs,
+  }
   return { transport: httpTransport(settings), requests }
 }
 
@@ -155,7 +161,12 @@ test('nobody listening is unavailable after three attempts, also for what must n
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const port = portOf(server)
   await new Promise((resolve) => server.close(resolve))
-  const transport = httpTransport({ base: `http://127.0.0.1:${port}`, headers: {}, token: null, timeoutMs: 1_000 })
+  const transport = httpTransport({
+    addresses: createAddresses([`http://127.0.0.1:${port}`]),
+    headers: {},
+    token: null,
+    timeoutMs: 1_000,
+  })
   const started = performance.now()
   await assert.rejects(transport.kv([put]), { code: 'unavailable' })
   assert.ok(performance.now() - started >= 2_900, 'after one and two seconds')

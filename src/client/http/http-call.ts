@@ -1,13 +1,14 @@
 // One HTTP exchange with the broker, repeated by the wire's client policy: 4xx never, except 429; 5xx and network faults
 // three times in all, and only when the call says that arriving twice is harmless. Every fault leaves as a LockstepError.
+import type { Addresses } from './addresses.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { faultOfAnswer } from './answer-fault.ts'
 import { pauseBefore } from '../retry-pause.ts'
 import type { Token } from './token.ts'
 
 export interface HttpSettings {
-  /** Without a slash at the end. */
-  readonly base: string
+  /** Of the brokers, each without a slash at the end. */
+  readonly addresses: Addresses
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   /** Null: requests carry none. */
@@ -23,6 +24,8 @@ export interface HttpCall {
   readonly repeatable: boolean
   /** A long poll is tried for ever while the broker says 429, and its answer may take this much longer. */
   readonly parkedMs?: number
+  /** Calls with the same one go to the same of several brokers while that is well. */
+  readonly affinity?: string
   readonly signal?: AbortSignal
 }
 
@@ -83,8 +86,9 @@ async function exchange(
   call: HttpCall,
   signal: AbortSignal,
   bearer: string | null,
+  base: string,
 ): Promise<HttpAnswer & { readonly retryAfter: string | null }> {
-  const response = await fetch(`${settings.base}${call.path}`, {
+  const response = await fetch(`${base}${call.path}`, {
     method: call.method,
     headers: headersOf(settings, call, bearer),
     signal,
@@ -96,16 +100,20 @@ async function exchange(
 /** A 2xx answer, or a LockstepError. An aborted signal rejects with its reason. */
 export async function httpCall(settings: HttpSettings, call: HttpCall): Promise<HttpAnswer> {
   const allowedMs = settings.timeoutMs + (call.parkedMs ?? 0)
+  const { addresses } = settings
+  const tried = new Set<string>()
   let renewed = false
   for (let attempt = 1; ; attempt += 1) {
     call.signal?.throwIfAborted()
     const bearer = settings.token === null ? null : await settings.token.get()
     const deadline = AbortSignal.timeout(allowedMs)
     const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal])
+    const base = addresses.choose(call.affinity ?? null, tried)
     let fault: LockstepError
     let answered: { readonly status: number; readonly retryAfter: string | null } | null = null
     try {
-      const answer = await exchange(settings, call, signal, bearer)
+      const answer = await exchange(settings, call, signal, bearer, base)
+      if (answer.status < 500) addresses.answered(base)
       if (answer.status >= 200 && answer.status < 300) return answer
       if (answer.status === 401 && !renewed && bearer !== null && settings.token?.drop(bearer)) {
         // It was refused at the door and did nothing; a newer token may pass.
@@ -124,6 +132,16 @@ export async function httpCall(settings: HttpSettings, call: HttpCall): Promise<
       parked: call.parkedMs !== undefined,
     })
     if (pauseMs === null) throw fault
+    if (answered === null || answered.status >= 500) {
+      addresses.failed(base)
+      tried.add(base)
+      // Another broker may be well: it is asked at once, and this attempt does not count.
+      if (tried.size < addresses.count) {
+        attempt -= 1
+        continue
+      }
+      tried.clear()
+    }
     await pause(pauseMs, call.signal)
   }
 }

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { LockstepError } from '../../protocol/errors.ts'
 import { httpCall } from './http-call.ts'
+import { createAddresses } from './addresses.ts'
 import { createToken } from './token.ts'
 
 async function address(
@@ -40,7 +41,7 @@ test('a token that is refused is asked for once more, for all that wait, and nev
     given += 1
     return `token-${given}`
   })
-  const settings = { base, headers: {}, token, timeoutMs: 5_000 }
+  const settings = { addresses: createAddresses([base]), headers: {}, token, timeoutMs: 5_000 }
   const call = { method: 'POST', path: '/api/v1/kv', body: '{}', repeatable: false } as const
   const answers = await Promise.all([httpCall(settings, call), httpCall(settings, call), httpCall(settings, call)])
   assert.deepEqual(
