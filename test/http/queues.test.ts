@@ -141,6 +141,8 @@ test('a push and a pop make the queue they name, with labels from a dotted name'
   assert.equal(pushed.partitions, 1)
   assert.equal(pushed.messages.total, 1)
   assert.equal(pushed.options.leaseTime, 60)
+  assert.equal(pushed.retainedBytes, null, 'what nobody counts is null, never a made-up number')
+  assert.deepEqual([json.kvRows, json.kvBytes, json.timerRows, json.timerBytes], [null, null, null, null])
 })
 
 test('a deletion removes all and frees the name; deleting what is not there is 200 too', async (t) => {

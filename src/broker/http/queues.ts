@@ -56,12 +56,15 @@ async function remove(call: Call): Promise<Answer> {
   )
 }
 
+/** Null: what would have to read every row to be counted is not counted. */
+const UNCOUNTED = { kvRows: null, kvBytes: null, timerRows: null, timerBytes: null } as const
+
 const LIST_QUERY = { namespace: optional(namespaceName, null), task: optional(namespaceName, null) } as const
 
 async function list(call: Call): Promise<Answer> {
   const { namespace, task } = readFields(LIST_QUERY, readQuery(call.queryText), root())
   const queues = await reading(call, (db) => listQueues(db, { namespace: namespace || null, task: task || null }))
-  return json(JSON.stringify({ queues: queues.map(listed) }))
+  return json(JSON.stringify({ queues: queues.map(listed), ...UNCOUNTED }))
 }
 
 export function listed(info: QueueSummary): Readonly<Record<string, unknown>> {
@@ -73,6 +76,7 @@ export function listed(info: QueueSummary): Readonly<Record<string, unknown>> {
     task: info.task,
     storage: STORAGE,
     createdAt: info.createdAt,
+    retainedBytes: null,
     partitions: info.partitions,
     segments: { segments: 0, messages: info.messages.total },
     messages: info.messages,
@@ -121,7 +125,7 @@ export const queueRoutes: readonly Route[] = [
     about: 'All queues with options and counts.',
     query: LIST_QUERY,
     answers: {
-      200: '{"queues":[{"id":"…","name":"…","queue":"…","namespace":"…","task":"…","storage":"segments","createdAt":"…","partitions":1,"segments":{…},"messages":{"total":1,"pending":1,"processing":0,"completed":0,"deadLetter":0},"options":{…}}]}',
+      200: '{"queues":[{"id":"…","name":"…","queue":"…","namespace":"…","task":"…","storage":"segments","createdAt":"…","retainedBytes":null,"partitions":1,"segments":{…},"messages":{"total":1,"pending":1,"processing":0,"completed":0,"deadLetter":0},"options":{…}}],"kvRows":null,"kvBytes":null,"timerRows":null,"timerBytes":null}',
     },
     handle: list,
   },
