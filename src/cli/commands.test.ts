@@ -56,6 +56,7 @@ describe('doctor', () => {
       'transactions',
       'clock',
       'staged',
+      'timers',
       'workers',
     ]) {
       assert.equal(byName.get(check), 'ok', check)
@@ -118,15 +119,18 @@ describe('doctor', () => {
     await client.query('rollback')
   })
 
-  it('counts staged messages that nobody places', async (t) => {
+  it('counts staged messages that nobody places, and tells of timers that nobody fires', async (t) => {
     const { connectionString, connect } = await createTestDatabase(t)
     const client = await connect()
     await client.query(
       `insert into lockstep.staged (queue_name, partition_name, seq, id, transaction_id, payload)
        select 'q', 'p', n, gen_random_uuid(), n::text, '1' from generate_series(1, 1500) n`,
     )
+    await client.query(`select lockstep.timer_schedule('q', 'k', '1', '0')`)
+    await client.query(`update lockstep.timer set fire_at = fire_at - interval '2 minutes'`)
     const ended = await run(['doctor'], { env: { DATABASE_URL: connectionString } })
     assert.match(ended.out, /warn {2}staged .*1500 messages of 1 queues wait/)
+    assert.match(ended.out, /warn {2}timers .*has been due for \d+ s/)
   })
 })
 

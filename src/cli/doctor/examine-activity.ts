@@ -1,13 +1,16 @@
 // What goes on: old transactions that keep dead rows alive, forgotten prepared ones, the distance of the clocks, who does
-// upkeep, and staged messages that nobody places.
+// upkeep, and staged messages and due timers that nobody sees to.
 
 import { sqlText } from '../../db/sql-files.ts'
 import type { Database } from '../../db/pool.ts'
 import { countStaged } from '../../operations/count-staged.ts'
+import { timersLate } from '../../operations/timers-late.ts'
 import type { Check, Finding } from '../examine.ts'
 import { fail, fine, warn } from './finding.ts'
 
 const DAY = 86_400
+/** A firing that finds the queue full is tried again within a minute. */
+const LATE_S = 90
 
 export const examineActivity: Check = async (database) => {
   const ask = async (query: string): Promise<readonly (number | null)[]> => {
@@ -18,6 +21,7 @@ export const examineActivity: Check = async (database) => {
     ...transactionFindings(await ask('transactions')),
     ...(await clockFinding(ask)),
     ...(await stagedFinding(database)),
+    ...timerFinding(await timersLate(database.reader)),
     ...upkeepFinding(await ask('upkeep')),
   ]
 }
@@ -92,6 +96,12 @@ async function stagedFinding(database: Database): Promise<readonly Finding[]> {
   }
   const seen = `${messages > 10_000 ? 'more than 10000' : messages} messages of ${queues} queues wait to be placed`
   return [warn('staged', seen, 'start a broker or a consumer: each places what it finds, once a second')]
+}
+
+function timerFinding(late: number | null): readonly Finding[] {
+  if (late === null || late < LATE_S) return [fine('timers', late === null ? 'none is pending' : 'none is overdue')]
+  const hint = 'start a broker or a consumer: each fires what is due; a full queue is told by lockstep timer list'
+  return [warn('timers', `the oldest has been due for ${late} s`, hint)]
 }
 
 function upkeepFinding(row: readonly (number | null)[]): readonly Finding[] {
