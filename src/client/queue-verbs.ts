@@ -35,8 +35,6 @@ const CONSUMER_BATCH = 100
 const STEPS_NEED_POSTGRES =
   'transactional() runs the step inside PostgreSQL: make the client with { connectionString } or { pool }'
 
-const NEVER = new AbortController().signal
-
 type Claim = (plan: Plan) => Promise<readonly Delivery[]>
 
 function claimOver(transport: Transport, warn: WarnConflict, signal: AbortSignal): Claim {
@@ -105,7 +103,9 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
       const items = await outgoingItems(inputs, name, plan.partition, schema)
       return items.length === 0 ? [] : (await transport.push(items)).map(pushOutcome)
     },
-    pop: async (plan, options) => pop(transport, plan, claimOver(transport, warn, options.signal ?? NEVER)),
+    // One of its own for each: Node warns of a leak when many listen to the same one.
+    pop: async (plan, options) =>
+      pop(transport, plan, claimOver(transport, warn, options.signal ?? new AbortController().signal)),
     consumeEach: async (plan, handler, options) =>
       consumeOneByOne(plan, options, (context) => handleWith(context, handler)),
     async consumeSteps(plan, handler, options) {

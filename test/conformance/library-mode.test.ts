@@ -28,6 +28,20 @@ test("the application's own pool is used and survives the client", async (t) => 
   await pool.end()
 })
 
+test('many pops at once make Node warn of nothing', async (t) => {
+  const { connectionString } = await createTestDatabase(t)
+  const lockstep = new Lockstep({ connectionString, logger: quiet })
+  const warnings: Error[] = []
+  const note = (warning: Error): number => warnings.push(warning)
+  process.on('warning', note)
+  await Promise.all(Array.from({ length: 30 }, () => lockstep.queue('q').group('g').pop()))
+  await lockstep.close()
+  // A warning is told a turn later.
+  await new Promise((go) => setImmediate(go))
+  process.off('warning', note)
+  assert.deepEqual(warnings, [])
+})
+
 test('what is no pool is refused', async () => {
   const lockstep = new Lockstep({
     pool: { totalCount: 0, connect: async () => ({}), end: async () => {} },
