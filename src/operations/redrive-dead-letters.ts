@@ -8,10 +8,10 @@ const REDRIVE =
   'select * from lockstep.redrive_dead_letters($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::int, $8::boolean, $9)'
 
 export interface RedriveCount {
-  matched: number
-  moved: number
+  readonly matched: number
+  readonly moved: number
   /** Their copy is still known, or the queue is full. */
-  kept: number
+  readonly kept: number
   /** Kept until redriveDeadLetter moves each, as they are sealed, or must be. */
   readonly sealed: readonly string[]
 }

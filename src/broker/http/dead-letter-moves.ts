@@ -5,7 +5,6 @@ import { purgeMessageLetters } from '../../operations/purge-message-letters.ts'
 import { deadLetterOf } from '../../operations/dead-letter-of.ts'
 import { redriveDeadLetter } from '../../operations/redrive-dead-letter.ts'
 import type { RedriveTarget } from '../../operations/redrive-dead-letter.ts'
-import { redriveDeadLetters } from '../../operations/redrive-dead-letters.ts'
 import { boolean, booleanText, optional, readFields, root, text } from '../../protocol/check.ts'
 import type { Redriven } from '../../protocol/dead-letter.ts'
 import { LIMITS } from '../../protocol/limits.ts'
@@ -13,6 +12,7 @@ import { groupName, partitionName, queueName, transactionIdText } from '../../pr
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { isUuid } from '../../protocol/uuid.ts'
+import { replayDeadLetters } from '../../traffic/replay-dead-letters.ts'
 import { bodyText } from './read-body.ts'
 import { noting, reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
@@ -86,12 +86,7 @@ const REPLAY_MANY = { queue: queueName, ...SELECTION, dryRun: optional(boolean, 
 
 async function replayMany(call: Call): Promise<Answer> {
   const { consumerGroup: group, dryRun, ...selection } = readFields(REPLAY_MANY, bodyOf(call), root())
-  const { sealed, ...count } = await noting(call, (db) => redriveDeadLetters(db, { ...selection, group }, dryRun))
-  for (const id of sealed) {
-    const { result } = await noting(call, (db) => redriveDeadLetter(db, id))
-    if (result === 'moved') count.moved += 1
-    else if (result !== 'gone') count.kept += 1
-  }
+  const count = await noting(call, (db) => replayDeadLetters(db, { ...selection, group }, dryRun))
   if (count.moved > 0) call.parts.traffic.committed(selection.queue)
   return json(JSON.stringify({ success: true, queue: selection.queue, consumerGroup: group, dryRun, ...count }))
 }

@@ -3,7 +3,7 @@
 
 import type { Database } from '../../db/pool.ts'
 import { redriveDeadLetter } from '../../operations/redrive-dead-letter.ts'
-import { redriveDeadLetters } from '../../operations/redrive-dead-letters.ts'
+import { replayDeadLetters } from '../../traffic/replay-dead-letters.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { type Call, withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
@@ -35,7 +35,7 @@ async function replayOne(call: Call, database: Database, id: string): Promise<nu
 async function replayAll(call: Call, database: Database, queue: string): Promise<number> {
   await demandQueue(database, queue)
   const dryRun = call.flag('dry-run')
-  const count = await redriveDeadLetters(database, { ...letterSelection(call), queue }, dryRun)
+  const count = await replayDeadLetters(database, { ...letterSelection(call), queue }, dryRun)
   call.output.result({ queue, dryRun, ...count }, () => {
     if (dryRun) return `${count.matched} would be moved.`
     const kept = count.kept === 0 ? '' : ` ${count.kept} stay: their copy is still known, or the queue is full.`

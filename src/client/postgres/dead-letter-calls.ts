@@ -3,8 +3,8 @@ import type { Database } from '../../db/pool.ts'
 import { listDeadLetters } from '../../operations/list-dead-letters.ts'
 import { purgeDeadLetters } from '../../operations/purge-dead-letters.ts'
 import { redriveDeadLetter } from '../../operations/redrive-dead-letter.ts'
-import { redriveDeadLetters } from '../../operations/redrive-dead-letters.ts'
 import { showDeadLetter } from '../../operations/show-dead-letter.ts'
+import { replayDeadLetters } from '../../traffic/replay-dead-letters.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
 import type { DeadLetterCalls } from '../dead-letters/dead-letters-client.ts'
 
@@ -23,7 +23,7 @@ export function deadLetterCalls(
       return moved
     },
     async replayAll(selection, dryRun) {
-      const count = await call(false, async () => redriveDeadLetters(database, selection, dryRun))
+      const count = await call(false, async () => replayDeadLetters(database, selection, dryRun))
       if (count.moved > 0) traffic.committed(selection.queue)
       return count
     },
