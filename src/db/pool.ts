@@ -44,6 +44,9 @@ export interface Timeouts {
 export interface Database extends Executor {
   /** The same in a read-only transaction: a lost connection means "unavailable", never "unknown". */
   readonly reader: Executor
+  /** The same with a commit that does not wait for the disk: for what a crash of the server may undo, as a claim that its
+   * token fences, and a hint. */
+  readonly forgetful: Executor
   readonly pool: Pool
   readonly timeouts: Timeouts
   /** Settings for a direct connection beside the pool (LISTEN). */
@@ -81,6 +84,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     rows: (statement, params) => retried(() => read(connect, reading, statement, params)),
   }
 
+  const unhurried = [...writing, { text: 'set local synchronous_commit = off' }]
+
   return {
     pool,
     timeouts,
@@ -99,6 +104,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       return own
     },
     reader,
+    forgetful: {
+      vault: options.vault,
+      rows: (statement, params) => retried(() => committed(connect, unhurried, statement, params)),
+    },
     close() {
       closing ??= options.pool === undefined ? pool.end() : Promise.resolve()
       // Our own pool is ended before its sockets are: a server that stops meanwhile still reports to the listener.

@@ -30,7 +30,7 @@ export interface HintsOptions {
 
 export function createHints({ database, applicationName, onState, onFailure }: HintsOptions): Hints {
   const processId = mintId()
-  const notifier = new Notifier({ db: database, processId, onFailure })
+  const notifier = new Notifier({ db: database.forgetful, processId, onFailure })
   let listener: Listener | null = null
 
   return {

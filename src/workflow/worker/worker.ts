@@ -167,7 +167,8 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     pollMs: settings.pollMs,
     async claim(max, floor) {
       const since = performance.now()
-      const outcome = await claim(database, {
+      // Safe to forget: whoever completes under a token that a crash undid has lost the lease.
+      const outcome = await claim(database.forgetful, {
         wants: registry.wants,
         leaseId: mintId(),
         leaseMs: settings.leaseMs,
