@@ -36,7 +36,7 @@ const FULL_SCAN_MS = 1_000
 const AHEAD_MS = 40
 const CLAIM_MOST = 1_000
 /** Ends on their way whose handlers' places are given on; past it a place waits for its end, so that no pile grows. */
-const ENDING_MOST = 1_000
+const ENDING_MOST = 2_000
 
 export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
   const { concurrency } = ports

@@ -67,12 +67,16 @@ export function createEnds(
   const jobs = createJoiner({
     ...bounds,
     size: 500,
+    wholeCalls: 4,
+    most: 4,
     weightOf: (node: NodeCompletion) => node.output.length + 128,
     run: completing,
   })
   const nodes = createJoiner({
     ...bounds,
-    size: 200,
+    size: 100,
+    wholeCalls: 4,
+    most: 4,
     weightOf: (node: NodeCompletion) => node.output.length + 256,
     run: completing,
   })
