@@ -69,7 +69,8 @@ export async function runPeers(root: string, args: readonly string[]): Promise<v
   } finally {
     await postgres.stop()
   }
-  const date = new Date().toISOString().slice(0, 10)
+  const now = new Date().toISOString()
+  const date = now.slice(0, 10)
   const head = {
     machine,
     node: '24.22.3',
@@ -81,7 +82,12 @@ export async function runPeers(root: string, args: readonly string[]): Promise<v
   const text = reportPeers(head, compared)
   console.log(values.json ? JSON.stringify(compared.map(flat), null, 2) : text)
   if (values.keep) {
-    const path = join(root, 'bench', 'results', `peers-${date}-${machine.commit}.md`)
+    const path = join(
+      root,
+      'bench',
+      'results',
+      `peers-${date}-${now.slice(11, 16).replace(':', '')}-${machine.commit}.md`,
+    )
     writeFileSync(path, text)
     console.error(`written to ${path}`)
   }
