@@ -29,6 +29,10 @@ cross join lateral (
         where u.want = d.want and u.available_at < m.at - interval '1 minute' limit 10001) n) o
 where o.waiting > 0
   and not exists (select 1 from live l where l.want = d.want)
+  -- Claimed just now it stands among the due ones; from its first heartbeat on behind them.
   and not exists (select 1 from lockstep.node n where n.want = d.want and n.available_at > m.at and n.lease_expires_at > m.at)
+  and not exists (
+    select 1 from (select u.lease_expires_at from lockstep.node u where u.want = d.want and u.available_at <= m.at limit 10001) n
+     where n.lease_expires_at > m.at)
 order by 1
 limit 20
