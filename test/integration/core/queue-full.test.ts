@@ -2,6 +2,8 @@
 // it is full; duplicates take no room.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { ack } from '../../../src/operations/ack.ts'
+import { pop } from '../../../src/operations/pop.ts'
 import { push } from '../../../src/operations/push.ts'
 import { stage } from '../../../src/operations/stage.ts'
 import { transaction } from '../../../src/operations/transaction.ts'
@@ -10,7 +12,7 @@ import { createTestDatabase } from '../../../src/testing/database.ts'
 import { openActor } from '../../kit/actor.ts'
 import { byPartition, drain } from '../../kit/drain.ts'
 import { assertSound } from '../../kit/soundness.ts'
-import { item, stepOf } from '../../kit/speech.ts'
+import { ackOf, item, popOf, stepOf } from '../../kit/speech.ts'
 
 const told = (results: readonly PushResult[]) => results.map((one) => one.error ?? one.status)
 
@@ -49,6 +51,28 @@ test('a full queue refuses item by item, and takes again what its slowest group 
   const second = await push(own.database, [item('q', 'a', 'a1'), item('q', 'a', 'a3'), item('q', 'b', 'b3')])
   assert.deepEqual(told(second), ['duplicate', 'queued', 'queued'])
   await assertSound(own)
+})
+
+test('what waits is counted against the slowest group, one whose lanes are still being made included', async (t) => {
+  const own = await createTestDatabase(t)
+  await own.database.rows(`select lockstep.configure('q', '{"maxSize":5}')`, [])
+  const waiting = async (): Promise<string | null | undefined> =>
+    (await own.database.rows('select lockstep._waiting(id) from lockstep.queue', []))[0]?.[0]
+  await push(own.database, [item('q', 'a', 'a1'), item('q', 'a', 'a2'), item('q', 'b', 'b1')])
+  assert.equal(await waiting(), '3')
+  await drain(own, 'q', 'fast')
+  assert.equal(await waiting(), '0')
+  await own.database.rows(`select lockstep._open_group(id, 'slow', 'all', null, false) from lockstep.queue`, [])
+  assert.equal(await waiting(), '3')
+  const leased = (await pop(own.database, popOf('q', 'slow', { partition: 'a' }))).answers.flat()
+  assert.deepEqual([leased.length, await waiting()], [2, '3'])
+  await push(own.database, [item('q', 'b', 'b2'), item('q', 'c', 'c1')])
+  assert.deepEqual(told(await push(own.database, [item('q', 'c', 'c2')])), ['queue_full'])
+  await ack(own.database, [leased.map((one) => ackOf(one))])
+  await drain(own, 'q', 'fast')
+  assert.equal(await waiting(), '3')
+  await drain(own, 'q', 'slow')
+  assert.equal(await waiting(), '0')
 })
 
 test('of many pushes at once to one partition of a bounded queue exactly as many are taken as fit', async (t) => {
