@@ -4,19 +4,11 @@ import type { PlantedFault } from './planted.ts'
 export const GUARDED: readonly PlantedFault[] = [
   {
     law: 7,
-    what: 'a token chooses its algorithm',
-    file: '.build/src/broker/auth/authenticator.js',
-    from: 'rules.algorithms.find((name) => name === header.alg)',
-    to: 'header.alg',
-    caught: ['test/http/tokens', 'each algorithm is checked'],
-  },
-  {
-    law: 7,
-    what: 'a token that was remembered is good for ever',
-    file: '.build/src/broker/auth/authenticator.js',
-    from: 'judgeClaims(known.claims, rules, now());',
-    to: '',
-    caught: ['test/http/tokens', 'exp may be absent'],
+    what: 'a token is good after its time',
+    file: '.build/src/broker/auth/judge-claims.js',
+    from: 'expires <= nowSeconds - skew',
+    to: 'false',
+    caught: ['test/http/forged-tokens', 'five thousand'],
   },
   {
     law: 7,
@@ -32,7 +24,7 @@ export const GUARDED: readonly PlantedFault[] = [
     file: '.build/src/db/vault/seal.js',
     from: '\\0${partition}\\0${messageId}`);',
     to: '\\0${partition}`);',
-    caught: ['src/db/vault/seal', 'from its own place only'],
+    caught: ['test/integration/encryption', 'rows that were swapped'],
   },
   {
     law: 10,
