@@ -100,6 +100,8 @@ describe('doctor', () => {
     const ended = await run(['doctor'], { env: { DATABASE_URL: url.href } })
     assert.match(ended.out, /ok {4}schema/)
     assert.match(ended.out, /ok {4}staged .*nothing waits/)
+    assert.match(ended.out, /ok {4}workers/)
+    assert.doesNotMatch(ended.out, /permission denied/)
     assert.match(ended.out, /warn {2}transactions .*sees only its own/)
     await client.query(`drop owned by ${role}`)
   })

@@ -1,12 +1,11 @@
 // Whether what is due has somebody to do it: steps and runs that wait for an action or a version that no live worker has.
 
-import { sqlText } from '../../db/sql-files.ts'
 import type { Row } from '../../db/executor.ts'
 import type { Check, Finding } from '../examine.ts'
 import { fine, warn } from './finding.ts'
 
 export const examineWorkers: Check = async (database) => {
-  const rows = await database.reader.rows(sqlText('queries/doctor/waiting.sql'), [])
+  const rows = await database.reader.rows('select * from lockstep.unclaimed_work()', [])
   if (rows.length === 0) return [fine('workers', 'nothing waits for an action or a version that no live worker has')]
   return rows.map(waitingFinding)
 }
