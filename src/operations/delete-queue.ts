@@ -8,10 +8,11 @@ import { LIMITS } from '../protocol/limits.ts'
 const VISITS = 1_000
 
 export async function deleteQueue(db: Executor, name: string): Promise<{ readonly existed: boolean }> {
-  for (let visit = 1; visit <= VISITS; visit++) {
-    const [placed] = await db.rows('select lockstep.place_queue($1)', [name])
-    if (Number(placed?.[0] ?? 0) < LIMITS.placedPerVisit) break
+  for (let visit = 1; ; visit++) {
+    const most = visit > VISITS ? null : String(LIMITS.placedPerVisit)
+    const [row] = await db.rows('select lockstep.delete_queue($1, $2::int)', [name, most])
+    const existed = row?.[0] ?? null
+    if (existed !== null) return { existed: existed === 't' }
+    await db.rows('select lockstep.place_queue($1)', [name])
   }
-  const [row] = await db.rows('select lockstep.delete_queue($1)', [name])
-  return { existed: row?.[0] === 't' }
 }

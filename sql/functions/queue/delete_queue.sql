@@ -4,9 +4,10 @@
 -- raises: LS425 isolation_not_supported
 -- idempotent how: answers false when no queue has the name
 -- index used: queue_live_name, staged_queue
--- In one statement goes what is staged when it is called: whoever may have much of that first calls place_queue until it answers
--- less than 1000. A push that holds a partition of it sees the deletion in a later statement and goes to a new queue of the name.
-create or replace function lockstep.delete_queue(p_queue text) returns boolean
+-- What is staged goes in one statement. p_most bounds that: with more staged nothing is done and the answer is null; whoever
+--   gets it calls place_queue and asks again.
+-- A push that holds a partition of it sees the deletion in a later statement and goes to a new queue of the name.
+create or replace function lockstep.delete_queue(p_queue text, p_most int default null) returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
@@ -15,6 +16,9 @@ declare
   v_now timestamptz;
 begin
   perform lockstep._demand_read_committed();
+  if (select count(*) from (select 1 from staged s where s.queue_name = p_queue limit p_most + 1) s) > p_most then
+    return null;
+  end if;
   select q.id into v_id from queue q where q.name = p_queue and q.deleted_at is null for update;
   if not found then
     return false;
