@@ -8,7 +8,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 /** As --max-semi-space-size=4. */
 const BOUND_BYTES = 8 * 1024 * 1024
 /** Of what lives: how much may be added before what does not is looked for. */
-const GROWING_PERCENT = 25
+const GROWING_PERCENT = 100
 const OBJECTS = 2_000
 const TRIES = 200
 
