@@ -10,6 +10,7 @@ import type { GroupInfo } from '../../protocol/group-info.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
+import { readRoute } from './read-route.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -160,83 +161,65 @@ async function postgres(call: Call): Promise<Answer> {
 
 const AT = '/api/v1/analytics'
 
-const route = (
-  path: string,
-  about: string,
-  answer: string,
-  handle: Route['handle'],
-  query?: Route['query'],
-): Route => ({
-  method: 'GET',
-  path,
-  access: 'read-only',
-  rank: 'B',
-  changes: false,
-  about,
-  ...(query === undefined ? {} : { query }),
-  answers: { 200: answer },
-  handle,
-})
-
 export const analyticsRoutes: readonly Route[] = [
-  route(
+  readRoute(
     '/api/v1/consumer-groups/lagging',
     'Groups whose oldest unfinished message is at least so old, the oldest first.',
     '[{"consumer_group":"…","queue_name":"…","partition_name":null,"partition_id":null,"worker_id":null,"offset_lag":3,"time_lag_seconds":7200.5,"lag_hours":2,"partitions_with_lag":1,"oldest_unconsumed_at":"…","last_consumed_at":null}]',
     lagging,
     LAGGING,
   ),
-  route(
+  readRoute(
     `${AT}/queue-lag`,
     'Groups by how far they are behind.',
     '{"groups":[{"queue":"…","group":"…","totalLag":3,"partitionsWithLag":1,"maxTimeLagSeconds":2.5}]}',
     queueLag,
   ),
-  route(
+  readRoute(
     `${AT}/dlq-signatures`,
     'Dead letters by queue, group, cause and first line of the error.',
     '{"signatures":[{"queue":"…","group":"…","cause":"failed","error":"…","letters":2,"firstAt":"…","lastAt":"…"}]}',
     signatures,
     LIMIT,
   ),
-  route(
+  readRoute(
     `${AT}/partition-liveness`,
     'Partitions by their last push, the longest silent first.',
     '{"partitions":[{"queue":"…","partition":"…","lastPushedAt":null,"messages":3}]}',
     liveness,
     LIMIT,
   ),
-  route(
+  readRoute(
     `${AT}/retention`,
     'What each queue keeps, and how long.',
     '{"queues":[{"queue":"…","retentionEnabled":false,"retentionSeconds":0,"completedRetentionSeconds":0,"messages":3,"completed":1}]}',
     retention,
   ),
-  route(
+  readRoute(
     `${AT}/workload`,
     'Queues by what waits in them.',
     '{"queues":[{"queue":"…","namespace":"…","task":"…","partitions":1,"total":3,"pending":2,"processing":1,"completed":0,"deadLetter":0}]}',
     workload,
   ),
-  route(
+  readRoute(
     `${AT}/queue-parked-replicas`,
     'Polls that wait at this broker.',
     '{"parkedPolls":0,"waitingPops":0,"lots":0,"replicas":1}',
     parked,
   ),
-  route(
+  readRoute(
     `${AT}/system-metrics`,
     'Memory, processor time and event loop of this process.',
     '{"timeRange":{"from":"…","to":"…"},"bucketMinutes":1,"pointCount":1,"replicas":[{"version":"…","uptimeSeconds":1.5}],"timestamp":"…","uptimeSeconds":1.5,"memory":{…},"cpu":{…},"eventLoop":{"meanDelayMs":0,"maxDelayMs":0},"database":{"pool":2,"idle":1,"waiting":0},"version":"…"}',
     system,
   ),
-  route(
+  readRoute(
     `${AT}/worker-metrics`,
     'Calls in flight and joined at this broker, what it did since its start, and what all did in the last hour.',
     '{"timeRange":{"from":"…","to":"…"},"bucketMinutes":1,"pointCount":61,"summary":{…},"timeSeries":[{"at":"…","pushed":1,"delivered":1,"acked":1,"failed":0}],"workers":[{"running":0,"waiting":0}],"queues":[{"queue":"…","pushed":1,"delivered":1,"acked":1,"failed":0}],"timestamp":"…","running":0,"waiting":0,"verbs":[{"verb":"push","calls":1,"inputs":2,"splits":0,"waiting":0}],"totals":{"pushed":1,"delivered":1,"acked":1,"failed":0}}',
     workers,
   ),
-  route(
+  readRoute(
     `${AT}/postgres-stats`,
     'Sizes of the tables and what the sessions of this database do.',
     '{"databaseBytes":1,"tables":[{"table":"message","bytes":1,"liveRows":1,"deadRows":0}],"sessions":{"active":1,"idle":2,"idleInTransaction":0},"oldestTransactionSeconds":0}',

@@ -6,6 +6,7 @@ import { listQueues } from '../../operations/list-queues.ts'
 import type { Executor } from '../../db/executor.ts'
 import type { MessageCounts, QueueSummary } from '../../protocol/queue-info.ts'
 import { reading } from './read-call.ts'
+import { readRoute } from './read-route.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -80,31 +81,20 @@ const grouped =
     return json(JSON.stringify({ [`${by}s`]: listed }))
   }
 
-const route = (path: string, about: string, answer: string, handle: Route['handle']): Route => ({
-  method: 'GET',
-  path,
-  access: 'read-only',
-  rank: 'B',
-  changes: false,
-  about,
-  answers: { 200: answer },
-  handle,
-})
-
 export const overviewRoutes: readonly Route[] = [
-  route(
+  readRoute(
     '/api/v1/resources/overview',
     'Counts over all queues, the lag of all groups, and the rates of the last full minute.',
     '{"queues":1,"partitions":1,"namespaces":0,"tasks":0,"messages":{"total":1,"pending":1,"processing":0,"completed":0,"failed":null,"deadLetter":0},"lag":{"total":1,"maxSeconds":2.5,"time":{"avg":2.5,"min":2.5,"max":2.5},"offset":{"avg":1,"min":1,"max":1}},"throughput":{"ingestedPerSecond":0.1,"processedPerSecond":0.1},"timestamp":"…","statsAge":0}',
     overview,
   ),
-  route(
+  readRoute(
     '/api/v1/resources/namespaces',
     'Namespaces with the counts of their queues.',
     '{"namespaces":[{"namespace":"…","queues":1,"partitions":1,"messages":{"total":1,"pending":1}}]}',
     grouped('namespace'),
   ),
-  route(
+  readRoute(
     '/api/v1/resources/tasks',
     'Tasks with the counts of their queues.',
     '{"tasks":[{"task":"…","queues":1,"partitions":1,"messages":{"total":1,"pending":1}}]}',

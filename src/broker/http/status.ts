@@ -11,6 +11,7 @@ import { sumOf } from './overview.ts'
 import { listed } from './queues.ts'
 import { reading } from './read-call.ts'
 import { readQuery } from './read-query.ts'
+import { readRoute } from './read-route.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -129,35 +130,17 @@ async function operations(call: Call): Promise<Answer> {
   return json(JSON.stringify({ minutes: 60, queues }))
 }
 
-const route = (
-  path: string,
-  about: string,
-  answer: string,
-  handle: Route['handle'],
-  query?: Route['query'],
-): Route => ({
-  method: 'GET',
-  path,
-  access: 'read-only',
-  rank: 'B',
-  changes: false,
-  about,
-  ...(query === undefined ? {} : { query }),
-  answers: { 200: answer },
-  handle,
-})
-
 const COUNTS = '"messages":{"total":1,"pending":1,"processing":0,"completed":0,"deadLetter":0}'
 
 export const statusRoutes: readonly Route[] = [
-  route(
+  readRoute(
     '/api/v1/status',
     'Counts now and what brokers did over a range of time, the last hour unless told otherwise.',
     `{"timeRange":{"from":"…","to":"…"},"bucketMinutes":1,"pointCount":61,"throughput":[{"timestamp":"…","ingested":1,"processed":1,"acked":1,"failed":0,"ingestedPerSecond":0.1,"processedPerSecond":0.1}],"queues":1,${COUNTS},"leases":{"active":0},"deadLetterQueue":{"total":0},"workers":[{…}],"errors":0,"statsAge":0}`,
     status,
     RANGE,
   ),
-  route(
+  readRoute(
     '/api/v1/status/queues',
     'Queues with options and counts, page by page.',
     `{"queues":[{"name":"…",${COUNTS},"options":{…}}],"pagination":{"limit":100,"offset":0,"total":1}}`,
@@ -165,26 +148,26 @@ export const statusRoutes: readonly Route[] = [
     PAGE,
   ),
   {
-    ...route('/api/v1/status/queues/:queue', 'One queue with its partitions and its last hour.', '', oneQueue),
+    ...readRoute('/api/v1/status/queues/:queue', 'One queue with its partitions and its last hour.', '', oneQueue),
     answers: {
       200: '{"queue":{…,"config":{…}},"config":{…},"partitions":[…],"totals":{…},"lastHour":{"at":"…","pushed":1,"delivered":1,"acked":1,"failed":0}}',
       404: '{"error":"Queue not found","code":"not_found"}',
     },
   },
-  route(
+  readRoute(
     '/api/v1/status/analytics',
     'Messages per minute, hour or day.',
     '{"dataPoints":[{"timestamp":"…","messages":1,"processed":1}],"interval":"minute","from":"…","to":"…"}',
     analytics,
     ANALYTICS,
   ),
-  route(
+  readRoute(
     '/api/v1/status/buffers',
     'What this broker holds back: nothing, since a push is answered when it is committed.',
     '{"pending":0,"failed":0,"dbHealthy":true,"worker":{"running":0,"waiting":0}}',
     buffers,
   ),
-  route(
+  readRoute(
     '/api/v1/analytics/queue-ops',
     'What brokers did per queue in the last hour, the busiest first.',
     '{"minutes":60,"queues":[{"queue":"…","pushed":1,"delivered":1,"acked":1,"failed":0}]}',
