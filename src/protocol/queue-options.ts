@@ -1,5 +1,6 @@
 // The queue options: name on the wire, kind, default, bounds. The one table from which configure is checked, stored,
-// echoed and documented. `enforced` says whether anything but the echo depends on the option today.
+// echoed and documented (its meanings are in queue-option-meanings.ts). `enforced` says whether anything but the echo
+// depends on the option today.
 
 import { LIMITS } from './limits.ts'
 
@@ -10,7 +11,6 @@ export interface QueueOption {
   readonly max?: number
   readonly column: string
   readonly enforced: boolean
-  readonly meaning: string
 }
 
 export const QUEUE_OPTIONS = {
@@ -21,7 +21,6 @@ export const QUEUE_OPTIONS = {
     max: 604_800,
     column: 'lease_seconds',
     enforced: true,
-    meaning: 'Lease length in seconds when the pop names none; 60 for a queue created by a push or a pop.',
   },
   retryLimit: {
     kind: 'integer',
@@ -30,7 +29,6 @@ export const QUEUE_OPTIONS = {
     max: 1_000_000,
     column: 'retry_limit',
     enforced: true,
-    meaning: 'Explicit failures that redeliver before the dead letters.',
   },
   retryDelay: {
     kind: 'integer',
@@ -39,7 +37,6 @@ export const QUEUE_OPTIONS = {
     max: 86_400_000,
     column: 'retry_delay_ms',
     enforced: true,
-    meaning: 'Milliseconds before the first redelivery of a failed message; doubles with each failure, with jitter.',
   },
   retryDelayMax: {
     kind: 'integer',
@@ -48,21 +45,18 @@ export const QUEUE_OPTIONS = {
     max: 86_400_000,
     column: 'retry_delay_max_ms',
     enforced: true,
-    meaning: 'Upper bound of the doubled delay in milliseconds.',
   },
   deadLetterQueue: {
     kind: 'boolean',
     fallback: true,
     column: 'dead_letter_queue',
     enforced: true,
-    meaning: 'Keep exhausted messages; off only when dlqAfterMaxRetries is off too.',
   },
   dlqAfterMaxRetries: {
     kind: 'boolean',
     fallback: true,
     column: 'dlq_after_max_retries',
     enforced: true,
-    meaning: 'See deadLetterQueue.',
   },
   crashLimit: {
     kind: 'integer',
@@ -71,14 +65,12 @@ export const QUEUE_OPTIONS = {
     max: 1_000_000,
     column: 'crash_limit',
     enforced: true,
-    meaning: 'Lapsed leases that redeliver before the head message is dead-lettered.',
   },
   requireLease: {
     kind: 'boolean',
     fallback: false,
     column: 'require_lease',
     enforced: true,
-    meaning: 'Refuse acks that carry no lease.',
   },
   dedupWindowSeconds: {
     kind: 'integer',
@@ -86,7 +78,6 @@ export const QUEUE_OPTIONS = {
     max: 31_536_000,
     column: 'dedup_window_seconds',
     enforced: true,
-    meaning: 'How long a transaction id is remembered per partition; 0 is off, negative is read as 0.',
   },
   maxSize: {
     kind: 'integer',
@@ -95,7 +86,6 @@ export const QUEUE_OPTIONS = {
     max: 9_007_199_254_740_991,
     column: 'max_size',
     enforced: true,
-    meaning: 'Messages that may wait for the slowest group before a push is refused with queue_full; 0 is no bound.',
   },
   delayedProcessing: {
     kind: 'integer',
@@ -104,7 +94,6 @@ export const QUEUE_OPTIONS = {
     max: 31_536_000,
     column: 'delayed_processing_seconds',
     enforced: true,
-    meaning: 'A message is visible only when at least this old.',
   },
   windowBuffer: {
     kind: 'integer',
@@ -113,7 +102,6 @@ export const QUEUE_OPTIONS = {
     max: 31_536_000,
     column: 'window_buffer_seconds',
     enforced: true,
-    meaning: 'A partition that received anything within this many seconds delivers nothing.',
   },
   minPopWaitTime: {
     kind: 'integer',
@@ -122,15 +110,12 @@ export const QUEUE_OPTIONS = {
     max: 60_000,
     column: 'min_pop_wait_ms',
     enforced: true,
-    meaning:
-      'Hold a pop of any partition that found something, but less than its batch, this many milliseconds for more.',
   },
   retentionEnabled: {
     kind: 'boolean',
     fallback: false,
     column: 'retention_enabled',
     enforced: true,
-    meaning: 'Switch for the next two.',
   },
   retentionSeconds: {
     kind: 'integer',
@@ -139,7 +124,6 @@ export const QUEUE_OPTIONS = {
     max: 3_155_760_000,
     column: 'retention_seconds',
     enforced: true,
-    meaning: 'Remove messages older than this, consumed or not, except those under a live lease; 0 is off.',
   },
   completedRetentionSeconds: {
     kind: 'integer',
@@ -148,8 +132,6 @@ export const QUEUE_OPTIONS = {
     max: 3_155_760_000,
     column: 'completed_retention_seconds',
     enforced: true,
-    meaning:
-      'Remove messages older than this that every group has passed; 0 is off, and without a group nothing is passed.',
   },
   maxWaitTimeSeconds: {
     kind: 'integer',
@@ -158,7 +140,6 @@ export const QUEUE_OPTIONS = {
     max: 3_155_760_000,
     column: 'max_wait_seconds',
     enforced: true,
-    meaning: 'Remove messages older than this for every group, leases included; 0 is off. Needs no retentionEnabled.',
   },
   deadLetterRetentionSeconds: {
     kind: 'integer',
@@ -167,14 +148,12 @@ export const QUEUE_OPTIONS = {
     max: 3_155_760_000,
     column: 'dead_letter_retention_seconds',
     enforced: true,
-    meaning: 'Remove dead letters that died longer ago than this; 0 keeps them until they are replayed or purged.',
   },
   encryptionEnabled: {
     kind: 'boolean',
     fallback: false,
     column: 'encryption_enabled',
     enforced: true,
-    meaning: 'Encrypt payloads at rest, where the processes that push have keys.',
   },
   priority: {
     kind: 'integer',
@@ -183,7 +162,6 @@ export const QUEUE_OPTIONS = {
     max: 2_147_483_647,
     column: 'priority',
     enforced: true,
-    meaning: 'Order among queues in a discovery pop: the highest first.',
   },
   ttl: {
     kind: 'integer',
@@ -192,14 +170,12 @@ export const QUEUE_OPTIONS = {
     max: 3_155_760_000,
     column: 'ttl_seconds',
     enforced: false,
-    meaning: 'Stored and echoed only.',
   },
   retentionSinkHold: {
     kind: 'text',
     fallback: '',
     column: 'retention_sink_hold',
     enforced: false,
-    meaning: 'Stored and echoed only.',
   },
   retentionSinkHoldMaxSeconds: {
     kind: 'integer',
@@ -208,7 +184,6 @@ export const QUEUE_OPTIONS = {
     max: 31_536_000,
     column: 'retention_sink_hold_max_seconds',
     enforced: false,
-    meaning: 'Stored and echoed only.',
   },
 } as const satisfies Record<string, QueueOption>
 

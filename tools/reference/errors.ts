@@ -1,7 +1,10 @@
 // docs/reference/errors.md: the table of faults as users meet it.
+import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { ERRORS } from '../../src/protocol/errors.ts'
 import { code, page, table } from './page.ts'
 import type { Page } from './page.ts'
+
+const MEANINGS: Readonly<Record<string, string>> = ERROR_MEANINGS
 
 export function errorsPage(): Page {
   const rows = Object.entries(ERRORS).map(([name, row]) => [
@@ -9,7 +12,7 @@ export function errorsPage(): Page {
     String(row.status),
     row.retry,
     code(row.sqlstate ?? ''),
-    row.meaning,
+    MEANINGS[name] ?? '',
   ])
   return page(
     'errors.md',

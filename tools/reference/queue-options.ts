@@ -1,8 +1,11 @@
 // docs/reference/queue-options.md: the options of a queue, from the table that configure checks by.
+import { QUEUE_OPTION_MEANINGS } from '../../src/protocol/queue-option-meanings.ts'
 import { QUEUE_OPTIONS } from '../../src/protocol/queue-options.ts'
 import type { QueueOption } from '../../src/protocol/queue-options.ts'
 import { code, page, table } from './page.ts'
 import type { Page } from './page.ts'
+
+const MEANINGS: Readonly<Record<string, string>> = QUEUE_OPTION_MEANINGS
 
 export function queueOptionsPage(): Page {
   const rows = Object.entries(QUEUE_OPTIONS).map(([name, option]: [string, QueueOption]) => [
@@ -11,7 +14,7 @@ export function queueOptionsPage(): Page {
     code(option.fallback === '' ? '""' : String(option.fallback)),
     bounds(option),
     option.enforced ? 'yes' : 'stored and echoed only',
-    option.meaning,
+    MEANINGS[name] ?? '',
   ])
   return page(
     'queue-options.md',

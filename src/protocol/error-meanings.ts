@@ -1,0 +1,65 @@
+// What each fault means, for the reference: apart from the table of faults, because clients in browsers carry that one.
+import type { ErrorCode } from './errors.ts'
+
+export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  bad_request:
+    'A field is missing, of the wrong type or out of range; the message names it and says what would be right.',
+  name_too_long: 'A name is longer than the limit of its kind.',
+  kv_bad_request: 'A key/value operation has a wrong shape; reason says which part.',
+  kv_duplicate_key_in_call: 'One key is written twice in one call.',
+  timers_bad_request: 'A timer operation has a wrong shape; reason says which part.',
+  timer_horizon_exceeded: 'A timer was to fire later than 90 days from now.',
+  locks_bad_request: 'A lock operation has a wrong shape; reason says which part.',
+  not_available: 'This build does not serve the part that was asked for.',
+  unauthorized: 'No valid token.',
+  forbidden: 'The token does not allow this route.',
+  not_found: 'The named thing does not exist.',
+  no_such_route: 'No route has this path.',
+  method_not_allowed: 'The route exists, with another method.',
+  request_conflict: 'This request id was used with another body within 24 hours.',
+  payload_too_large: 'A body, payload or value is larger than its limit.',
+  unsupported_media_type: 'The body must be application/json.',
+  overloaded: 'A bound on work in flight is reached; Retry-After says when to come back.',
+  internal: 'An unforeseen fault; the log has it under the request id. Nothing was committed.',
+  unavailable: 'PostgreSQL cannot be reached or is starting. Nothing was committed.',
+  busy: 'A lock was not had in time: an open transaction of a user holds the row. Nothing was committed.',
+  timeout: 'The statement took longer than its limit. Nothing was committed.',
+  outcome_unknown: 'The connection was lost while committing; repeat with the same request id to learn the outcome.',
+  draining: 'This broker is shutting down; another serves the request.',
+  isolation_not_supported: 'This verb takes locks and needs READ COMMITTED.',
+  read_only_transaction: 'The transaction is read-only.',
+  failed_transaction: 'A statement failed before in this transaction; roll it back.',
+  not_a_transaction: 'in(tx) needs an open transaction: a client after BEGIN, not a pool or an idle client.',
+  schema_outdated: 'The database is older than this code: run `lockstep migrate`.',
+  schema_newer: 'The database is newer than this code can serve: upgrade the package.',
+  schema_missing: 'The database has no lockstep schema: run `lockstep migrate`.',
+  encryption_required:
+    'The queue is encrypted and this process has no keys: push through a broker or a client that has them.',
+  encryption_key_missing: 'A payload is sealed with a key that this process does not have. Nothing was leased or lost.',
+  payload_tampered: 'A sealed payload was changed, or moved to another place than it was sealed for.',
+  unserializable:
+    'A value cannot be JSON without change (BigInt, NaN, Infinity, undefined, function, cycle); the path names it.',
+  invalid_payload: 'The queue schema refuses the value; details carry its issues.',
+  rolled_back:
+    'Only thrown by commit({ orThrow: true }): the transaction was judged and rolled back; details carry the answer.',
+  embedded_failed:
+    'The embedded PostgreSQL could not be started or stopped; the message says what was seen and what to do about it.',
+  lease_lost: 'The lease of this step has lapsed or was taken over; nothing of it was committed.',
+  lock_lost: 'The lock ran out or was taken over while it was needed; what carried its guard was not committed.',
+  lock_held: 'Thrown by withLock and withPermit: others held the lock for as long as the call was ready to wait.',
+  run_not_found:
+    'There is no such run: its transaction is still open (uncommitted), was rolled back, or it is unknown; reason says which.',
+  ephemeral_bad_request: 'A field of a call to an ephemeral queue is missing or out of range; the message names it.',
+  ephemeral_queue_not_found: 'This broker holds no ephemeral queue of this name, and none is declared.',
+  queue_full: 'The ephemeral queue is at its maxBytes or maxLength and its policy is reject. Nothing was stored.',
+  ephemeral_full: 'The ephemeral queues of this broker together are at their bound. Nothing was stored.',
+  stream_conflict:
+    'A stream is registered under this name with another configuration; register it with reset to drop its state.',
+  run_conflict: 'The run key is known with another input, or was to be refused when known; nothing was submitted.',
+  run_failed: 'Thrown by result(): the run failed; cause is the error of the step that failed it.',
+  run_cancelled: 'Thrown by result(): the run was cancelled.',
+  wait_timeout: 'The run had not ended within the time that the wait was given; it goes on.',
+  step_failed: 'An action or child workflow that code called has failed for good; cause is its error.',
+  step_key_required: 'A step name was used again while a step of that name is in flight: give each a key.',
+  closed: 'The client was closed.',
+}
