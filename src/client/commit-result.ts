@@ -1,14 +1,13 @@
 // The verdict on a step as a caller reads it. A rollback is an answer: reason says which of the step's conditions lost,
 // and nothing was written.
 import { LockstepError } from '../protocol/errors.ts'
-import type { KvLoss, KvOperation } from '../protocol/kv.ts'
-import type { TimerOperation } from '../protocol/timer.ts'
+import type { KvLoss } from '../protocol/kv.ts'
 import type { StepResult } from '../protocol/transaction.ts'
 import { timerOutcome, type TimerOutcome } from './timers/timer-outcome.ts'
 import type { LockLost } from './guarded-commit.ts'
 import { saysLeaseLost } from './ack-input.ts'
 import { kvOutcome, lostAlone, type KvOutcome } from './kv-outcome.ts'
-import type { OutgoingOperation, StepAnswer } from './transport.ts'
+import type { OutgoingOperation, OutgoingStep, StepAnswer } from './transport.ts'
 import type { Untyped } from './untyped.ts'
 
 export type StepOutcome =
@@ -30,6 +29,12 @@ export type StepOutcome =
     }
   | ({ readonly type: 'kv' } & KvOutcome<Untyped>)
   | ({ readonly type: 'timer' } & TimerOutcome)
+  | {
+      readonly type: 'run'
+      readonly runId: string
+      /** False: a known key, and this is the run that has it. */
+      readonly created: boolean
+    }
 
 export type RolledBack =
   | {
@@ -53,6 +58,7 @@ export type RolledBack =
       readonly messageId: string
       readonly error: string
     }
+  | { readonly success: false; readonly reason: 'run_conflict'; readonly error: string }
   | { readonly success: false; readonly reason: 'queue_full' | 'too_large' | 'queue_not_found'; readonly error: string }
 
 export type CommitResult =
@@ -60,7 +66,7 @@ export type CommitResult =
       readonly success: true
       /** The id under which the outcome is remembered for 24 hours. */
       readonly transactionId: string
-      /** Pushed items and acks in order, then key/value operations in order, then timers in order; guards are not among them. */
+      /** Pushed items and acks in order, then key/value operations in order, then timers, then runs in order; guards are not among them. */
       readonly results: readonly StepOutcome[]
     }
   | RolledBack
@@ -97,12 +103,12 @@ function rolledBack(answer: Extract<StepAnswer, { readonly success: false }> | L
 export function commitResult(
   transactionId: string,
   operations: readonly OutgoingOperation[],
-  { kv, timers }: { readonly kv: readonly KvOperation[]; readonly timers: readonly TimerOperation[] },
+  { kv, timers, runs }: Pick<OutgoingStep, 'kv' | 'timers' | 'runs'>,
   answer: StepAnswer | LockLost,
 ): CommitResult {
   if (!answer.success) return rolledBack(answer)
-  const lengths = [answer.operations.length, answer.kv.length, answer.timers.length]
-  if (lengths.join() !== [operations.length, kv.length, timers.length].join()) {
+  const lengths = [answer.operations.length, answer.kv.length, answer.timers.length, answer.runs.length]
+  if (lengths.join() !== [operations.length, kv.length, timers.length, runs.length].join()) {
     throw new LockstepError('internal', 'the answer to the transaction has another length than the request')
   }
   return {
@@ -112,6 +118,7 @@ export function commitResult(
       ...answer.operations.map((result, index) => stepOutcome(operations[index], result)),
       ...answer.kv.map((result) => ({ type: 'kv' as const, ...kvOutcome(result) })),
       ...answer.timers.map((result) => ({ type: 'timer' as const, ...timerOutcome(result) })),
+      ...answer.runs.map(({ runId, created }) => ({ type: 'run' as const, runId, created })),
     ],
   }
 }

@@ -6,6 +6,7 @@ import type { SeekTarget } from '../protocol/group-info.ts'
 import { instantText } from '../protocol/pop-request.ts'
 import type { ConsumeResult } from './consume/consume-loop.ts'
 import type { InvalidMessage } from './consume/consume-context.ts'
+import type { StartStep } from './consume/work-start.ts'
 import type { Message } from './message.ts'
 import { planFor, settingsOver, type Plan, type Settings } from './plan.ts'
 import { type outgoingItems, type PushInput, type PushOutcome } from './push-input.ts'
@@ -13,6 +14,7 @@ import type { QueueDefinition } from './queue-definition.ts'
 import { checkSettings, type EffectiveSettings, type QueueSettings } from './queue-settings.ts'
 import type { TransactionClient } from './transaction-client.ts'
 import type { TransactionScope } from './transaction-scope.ts'
+import { STARTS, type StartingQueue } from '../workflow/define/start-on.ts'
 import type { Untyped } from './untyped.ts'
 
 /** How a client reaches PostgreSQL; it decides what its builders can do. */
@@ -36,7 +38,7 @@ type InProcess<W extends Way> = W extends 'http'
   ? 'transactional() runs inside PostgreSQL: make the client with { connectionString } or { pool }'
   : unknown
 
-export interface Each<Out, W extends Way> extends Settings<Each<Out, W>> {
+export interface Each<Out, W extends Way> extends Settings<Each<Out, W>>, StartingQueue<Out> {
   transactional(this: InProcess<W>): TransactionalEach<Out>
   consume(handler: (message: Message<Out>) => unknown, options?: ConsumeOptions): Promise<ConsumeResult>
 }
@@ -60,7 +62,7 @@ export interface QueueDescription {
   readonly options: EffectiveSettings
 }
 
-export interface Queue<In, Out, W extends Way> extends Settings<Queue<In, Out, W>> {
+export interface Queue<In, Out, W extends Way> extends Settings<Queue<In, Out, W>>, StartingQueue<Out> {
   push(items: PushInput<In> | readonly PushInput<In>[]): Promise<readonly PushOutcome[]>
   /** One claim. The messages are leased until they are acked or the lease ends. */
   pop(options?: Omit<ConsumeOptions, 'onInvalid'>): Promise<Message<Out>[]>
@@ -99,6 +101,7 @@ export interface QueueVerbs {
     handler: (message: Message<Untyped>, step: Step) => unknown,
     options: ConsumeOptions,
   ): Promise<ConsumeResult>
+  consumeStarts(plan: Plan, step: StartStep<Untyped>, options: ConsumeOptions): Promise<ConsumeResult>
   create(plan: Plan, options: CreateOptions): Promise<QueueDescription>
   delete(plan: Plan): Promise<{ readonly existed: boolean }>
   seek(plan: Plan, to: SeekTarget): Promise<void>
@@ -128,6 +131,7 @@ function eachOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Each<Untyped, W
     ...settingsOver(plan, (next) => eachOver<W>(verbs, next)),
     transactional: () => transactionalOver(verbs, plan),
     consume: async (handler, options = {}) => verbs.consumeEach(plan, checkHandler(handler), options),
+    [STARTS]: async (step, options) => verbs.consumeStarts(plan, step, options),
   }
 }
 
@@ -139,6 +143,7 @@ function queueOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Queue<Untyped,
     each: () => eachOver<W>(verbs, plan),
     transactional: () => transactionalOver(verbs, plan),
     consume: async (handler, options = {}) => verbs.consumeBatch(plan, checkHandler(handler), options),
+    [STARTS]: async (step, options) => verbs.consumeStarts(plan, step, options),
     config: (settings) => queueOver<W>(verbs, { ...plan, settings: { ...plan.settings, ...checkSettings(settings) } }),
     create: async (options = {}) => verbs.create(plan, options),
     delete: async () => verbs.delete(plan),

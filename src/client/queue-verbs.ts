@@ -9,6 +9,7 @@ import { startConsumer, type Consumer } from './consume/start-consumer.ts'
 import { validMessage } from './consume/valid-message.ts'
 import { workBatch } from './consume/work-batch.ts'
 import { handleWith, workEach, type HandleOne } from './consume/work-each.ts'
+import { handleStarts } from './consume/work-start.ts'
 import { handleSteps } from './consume/work-step.ts'
 import type { Logger } from './logger.ts'
 import type { Message } from './message.ts'
@@ -112,6 +113,8 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
       if (!parts.inProcess) throw new LockstepError('not_available', STEPS_NEED_POSTGRES)
       return consumeOneByOne(plan, options, (context) => handleSteps(context, handler))
     },
+    consumeStarts: async (plan, step, options) =>
+      consumeOneByOne({ ...plan, autoAck: true }, options, (context) => handleStarts(context, step)),
     consumeBatch: async (plan, handler, options) =>
       run(
         startConsumer({

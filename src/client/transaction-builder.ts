@@ -1,5 +1,5 @@
-// One step built up in any order: acks, key/value operations, pushes, timers, guards; `commit` sends it once under a request id, so that a
-// lost answer followed by a retry tells the first result. Every call returns a new transaction; nothing is sent before commit.
+// One step built up in any order: acks, key/value operations, pushes, timers, runs, guards; `commit` sends it once under a request id,
+// so that a lost answer followed by a retry tells the first result. Every call returns a new transaction; nothing is sent before commit.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { root } from '../protocol/check.ts'
 import { LockstepError } from '../protocol/errors.ts'
@@ -7,6 +7,8 @@ import type { KvOperation } from '../protocol/kv.ts'
 import type { AckItem } from '../protocol/message.ts'
 import { mintId } from '../protocol/mint-id.ts'
 import { partitionName, requestIdText } from '../protocol/names.ts'
+import { onlyKnown } from '../protocol/only-known.ts'
+import type { OutgoingRun } from '../protocol/run.ts'
 import type { TimerOperation } from '../protocol/timer.ts'
 import { ackItem, type AckOptions, type AckRef, type AckVerb } from './ack-input.ts'
 import type { Attempts } from './attempts.ts'
@@ -35,6 +37,9 @@ import {
   type TimerOptions,
   type TimerQueue,
 } from './timers/timer-input.ts'
+import { definitionIn } from '../workflow/define/definition.ts'
+import type { Startable, SubmitOptions } from '../workflow/define/submitter.ts'
+import { outgoingRun, runOptions } from '../workflow/run/outgoing-run.ts'
 import type { Untyped } from './untyped.ts'
 
 export interface TransactionKv {
@@ -57,6 +62,8 @@ export interface TransactionTimers {
   cancel(queue: NamedQueue, key: string): Transaction
 }
 
+export type JoinedRunOptions = Omit<SubmitOptions, 'onKnownKey'>
+
 export interface CommitOptions {
   /** Throw LockstepError `rolled_back` instead of answering `success: false`. */
   readonly orThrow?: boolean | undefined
@@ -69,6 +76,13 @@ export interface Transaction {
   ack(messages: AckRef | readonly AckRef[], status?: AckVerb, options?: AckOptions): Transaction
   readonly kv: TransactionKv
   readonly timers: TransactionTimers
+  /**
+   * Starts a run of an action or workflow in the same commit. A known key with the same input is its run; with another the
+   * result is `run_conflict`.
+   */
+  submit<In, Out>(what: Startable<In, Out>, input: In, options?: JoinedRunOptions): Transaction
+  /** The same; reads better for an action. */
+  enqueue<In, Out>(what: Startable<In, Out>, input: In, options?: JoinedRunOptions): Transaction
   /** Commits only while the lock is held; otherwise the result is `lock_lost`. A renewal meanwhile does no harm. */
   guard(lock: Guardian): Transaction
   queue(name: string): TransactionQueue<Untyped>
@@ -91,8 +105,11 @@ interface Draft {
   readonly parts: readonly Part[]
   readonly kv: readonly KvOperation[]
   readonly timers: readonly Promise<TimerOperation>[]
+  readonly runs: readonly Promise<OutgoingRun>[]
   readonly guardians: readonly Guardian[]
 }
+
+const JOINED_RUN_OPTIONS = ['key', 'delay', 'priority', 'tags', 'deadline']
 
 async function operationsOf(parts: readonly Part[]): Promise<readonly OutgoingOperation[]> {
   const operations: OutgoingOperation[] = []
@@ -106,13 +123,14 @@ async function operationsOf(parts: readonly Part[]): Promise<readonly OutgoingOp
 async function commit(sender: StepSender, draft: Draft, options: CommitOptions): Promise<CommitResult> {
   const operations = await operationsOf(draft.parts)
   const timers = await Promise.all(draft.timers)
-  if (operations.length === 0 && draft.kv.length === 0 && timers.length === 0) {
-    throw new LockstepError('bad_request', 'the transaction is empty: ack, push or write something first')
+  const runs = await Promise.all(draft.runs)
+  if (operations.length + draft.kv.length + timers.length + runs.length === 0) {
+    throw new LockstepError('bad_request', 'the transaction is empty: ack, push, write or submit something first')
   }
   const requestId =
     options.requestId === undefined ? mintId() : requestIdText.read(options.requestId, root(), 'requestId')
   sender.attempts.refuseInStep(operations.flatMap((operation) => (operation.type === 'ack' ? [operation.item] : [])))
-  const step = { requestId, operations, kv: draft.kv, timers }
+  const step = { requestId, operations, kv: draft.kv, timers, runs }
   const result = commitResult(
     requestId,
     operations,
@@ -144,6 +162,13 @@ function drafted(sender: StepSender, draft: Draft): Transaction {
   function withTimer(operation: Promise<TimerOperation>): Transaction {
     operation.catch(() => {})
     return drafted(sender, { ...draft, timers: [...draft.timers, operation] })
+  }
+
+  function withRun<In, Out>(what: Startable<In, Out>, input: In, options: JoinedRunOptions = {}): Transaction {
+    onlyKnown(options, JOINED_RUN_OPTIONS, 'a submission in a transaction')
+    const run = outgoingRun(definitionIn(what), input, runOptions(options))
+    run.catch(() => {})
+    return drafted(sender, { ...draft, runs: [...draft.runs, run] })
   }
 
   function pushTo(
@@ -178,6 +203,8 @@ function drafted(sender: StepSender, draft: Draft): Transaction {
       schedule: (queue, key, data, options) => withTimer(scheduleOperation(queue, key, data, options)),
       cancel: (queue, key) => withTimer(Promise.resolve(cancelOperation(queue, key))),
     },
+    submit: withRun,
+    enqueue: withRun,
     guard: (lock) => drafted(sender, { ...draft, guardians: [...draft.guardians, lock] }),
     queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
       pushTo(definitionOf(given, schema), null),
@@ -187,5 +214,5 @@ function drafted(sender: StepSender, draft: Draft): Transaction {
 
 /** An empty transaction. */
 export function transactionBuilder(sender: StepSender): Transaction {
-  return drafted(sender, { parts: [], kv: [], timers: [], guardians: [] })
+  return drafted(sender, { parts: [], kv: [], timers: [], runs: [], guardians: [] })
 }

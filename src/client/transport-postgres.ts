@@ -26,7 +26,7 @@ import { joinedTransaction, pushItem } from './postgres/joined-transaction.ts'
 import { repeated } from './postgres/repeated.ts'
 import { partitionsOf } from '../protocol/pop-request.ts'
 import { runStep } from './postgres/run-step.ts'
-import { stepAnswer, transactionRequest } from './postgres/send-transaction.ts'
+import { sendTransaction, stepAnswer } from './postgres/send-transaction.ts'
 import { deadLetterCalls } from './postgres/dead-letter-calls.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
 import { scheduleCalls } from './postgres/schedule-calls.ts'
@@ -169,8 +169,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     timerPage: async (queue, after, limit) => call(true, async () => listTimers(database.reader, queue, after, limit)),
 
     async transaction(step) {
-      const request = transactionRequest(step)
-      return stepAnswer(await call(true, async () => traffic.transaction(request)))
+      return call(true, async () => sendTransaction({ database, traffic, runs }, step))
     },
 
     async step(ack, body) {

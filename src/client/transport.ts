@@ -4,7 +4,7 @@ import type { SeekTarget } from '../protocol/group-info.ts'
 import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
 import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
 import type { LockOperation, LockResult } from '../protocol/lock.ts'
-import type { OutgoingRun, Submitted } from '../protocol/run.ts'
+import type { OutgoingRun, Submitted, SubmittedRun } from '../protocol/run.ts'
 import type { TimerOperation, TimerResult } from '../protocol/timer.ts'
 import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
 import type { RunningWorker, WorkerOptions } from '../workflow/define/worker.ts'
@@ -37,6 +37,7 @@ export interface OutgoingStep {
   readonly operations: readonly OutgoingOperation[]
   readonly kv: readonly KvOperation[]
   readonly timers: readonly TimerOperation[]
+  readonly runs: readonly OutgoingRun[]
 }
 
 /** A verdict on a step; `request_conflict` is thrown, as it is the caller's mistake. */
@@ -46,8 +47,10 @@ export type StepAnswer =
       readonly operations: readonly StepResult[]
       readonly kv: readonly KvResult[]
       readonly timers: readonly TimerResult[]
+      readonly runs: readonly SubmittedRun[]
     }
   | Exclude<TransactionResult, { readonly success: true } | { readonly reason: 'request_conflict' }>
+  | { readonly success: false; readonly reason: 'run_conflict'; readonly failedIndex: number; readonly error: string }
   | { readonly success: false; readonly reason: 'too_large' | 'queue_not_found'; readonly error: string }
 
 /** Where a group that is not known yet begins; null leaves it to the server. */

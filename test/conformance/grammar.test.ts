@@ -164,6 +164,7 @@ const sentences: (() => unknown)[] = [
       case 'queue_full':
       case 'too_large':
       case 'queue_not_found':
+      case 'run_conflict':
         return result.error
       default:
         return result satisfies never

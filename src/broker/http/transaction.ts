@@ -10,6 +10,7 @@ import { PUSH_ITEM } from '../../protocol/push-request.ts'
 import { RUN_FIELDS } from '../../protocol/run-request.ts'
 import { ACK_GROUP, decodeTransaction, TRANSACTION_BODY } from '../../protocol/transaction-request.ts'
 import type { StepOperation, TransactionResult } from '../../protocol/transaction.ts'
+import { stepAlone } from '../../traffic/step-alone.ts'
 import { CARRIED_OPTIONAL, listed } from './body-parts.ts'
 import { KV_PARTS } from './kv-parts.ts'
 import { bodyText } from './read-body.ts'
@@ -17,7 +18,6 @@ import { bodyHash, requestIdOf } from './request-once.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 import { TIMER_PARTS } from './timer-parts.ts'
-import { transactionAlone } from './transaction-alone.ts'
 
 async function commit(call: Call): Promise<Answer> {
   let transactionId = mintId()
@@ -28,8 +28,10 @@ async function commit(call: Call): Promise<Answer> {
     if (requestId !== null) transactionId = idOfRequest(requestId)
     const bare = call.parts.requireLease ? operations.findIndex(isBareAck) : -1
     if (bare >= 0) return json(encodeTransaction(transactionId, decoded, leaseRequired(bare)))
-    if (decoded.runs.length + decoded.demandedLeases.length > 0)
-      return json(await transactionAlone(call, requestId, transactionId, decoded))
+    if (decoded.runs.length + decoded.demandedLeases.length > 0) {
+      const request = requestId === null ? null : { id: requestId, bodyHash: bodyHash(call) }
+      return json(await stepAlone(call.parts, request, transactionId, decoded))
+    }
     const result = await call.parts.traffic.transaction({
       requestId,
       bodyHash: requestId === null ? null : bodyHash(call),
@@ -72,7 +74,7 @@ export const transactionRoutes: readonly Route[] = [
     access: 'read-write',
     rank: 'A',
     changes: true,
-    about: `Acks, pushes (\`operations\`, up to ${LIMITS.transactionOperations}) key/value operations (\`kv\`, up to ${LIMITS.transactionKvOperations}) and timers (\`timers\`, up to ${LIMITS.timerOperations}) in one commit. Judged in the order request id, kv, acks, pushes; the first loser names the reason.`,
+    about: `Acks, pushes (\`operations\`, up to ${LIMITS.transactionOperations}) key/value operations (\`kv\`, up to ${LIMITS.transactionKvOperations}) and timers (\`timers\`, up to ${LIMITS.timerOperations}) and runs (\`runs\`, up to ${LIMITS.runsPerCall}) in one commit. Judged in the order request id, kv, acks, pushes, runs; the first loser names the reason.`,
     body: [
       {
         at: '',
@@ -96,7 +98,7 @@ export const transactionRoutes: readonly Route[] = [
       { at: 'runs[]', fields: { ...RUN_FIELDS, input: CARRIED_OPTIONAL } },
     ],
     answers: {
-      200: '{"transactionId":"…","success":true,"results":[…]} or {"transactionId":"…","success":false,"reason":"kv_precondition|duplicate|rejected_ack|queue_full","error":"…","results":[]}',
+      200: '{"transactionId":"…","success":true,"results":[…]} or {"transactionId":"…","success":false,"reason":"kv_precondition|duplicate|rejected_ack|queue_full|run_conflict","error":"…","results":[]}',
       400: '{"transactionId":"…","success":false,"reason":"bad_request|not_available|kv_…|timers_…","error":"…","results":[]}',
       403: 'A timer beyond the horizon.',
       409: 'The request id was used with another body.',

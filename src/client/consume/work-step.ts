@@ -10,6 +10,7 @@ import { transactionScope } from '../transaction-scope.ts'
 import type { JoinedTransaction, StepAnswer } from '../transport.ts'
 import { saysLeaseLost } from '../ack-input.ts'
 import type { ConsumeContext } from './consume-context.ts'
+import { isPassing } from './is-passing.ts'
 import { ackOf, type LaneBatch } from './lane-batch.ts'
 import { placeOf } from './place-of.ts'
 import { runHandler } from './run-handler.ts'
@@ -39,22 +40,6 @@ function watchingRequired(joined: JoinedTransaction): { readonly joined: JoinedT
 interface Seen {
   started: boolean
   ended: Ended
-}
-
-/** Faults of the way to the database, a lock that was not had, a deadlock: the message did nothing wrong. */
-const PASSING: ReadonlySet<unknown> = new Set([
-  'unavailable',
-  'overloaded',
-  'busy',
-  'timeout',
-  'draining',
-  'outcome_unknown',
-  '40001',
-  '40P01',
-])
-
-function isPassing(error: unknown): boolean {
-  return error instanceof Error && PASSING.has(Reflect.get(error, 'code'))
 }
 
 const UNTOUCHED: Attempt = { settled: false, done: false, released: false, lost: null, leaseLost: false }

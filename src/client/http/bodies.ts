@@ -2,6 +2,7 @@
 // that what is stored is what was pushed.
 import type { KvOperation } from '../../protocol/kv.ts'
 import type { AckItem } from '../../protocol/message.ts'
+import type { OutgoingRun } from '../../protocol/run.ts'
 import type { TimerOperation } from '../../protocol/timer.ts'
 import type { OutgoingItem, OutgoingOperation, OutgoingStep } from '../transport.ts'
 
@@ -130,6 +131,18 @@ export function timersBody(operations: readonly TimerOperation[]): string {
   return `{"operations":${timerList(operations)}}`
 }
 
+/** By the name that workers registered: a graph's nodes are planned there. */
+function runItem(run: OutgoingRun): string {
+  const { input, shape: _shape, plans: _plans, ...rest } = run
+  return `${JSON.stringify(rest).slice(0, -1)},"input":${input}}`
+}
+
+const runList = (runs: readonly OutgoingRun[]): string => `[${runs.map(runItem).join(',')}]`
+
+export function runsBody(runs: readonly OutgoingRun[]): string {
+  return `{"runs":${runList(runs)}}`
+}
+
 export function transactionBody(step: OutgoingStep): string {
   const leases = step.operations.flatMap((operation) =>
     operation.type === 'ack' && operation.item.leaseId !== null ? [operation.item.leaseId] : [],
@@ -140,5 +153,6 @@ export function transactionBody(step: OutgoingStep): string {
     ['requiredLeases', said([...new Set(leases)])],
     ['kv', step.kv.length === 0 ? null : kvList(step.kv)],
     ['timers', step.timers.length === 0 ? null : timerList(step.timers)],
+    ['runs', step.runs.length === 0 ? null : runList(step.runs)],
   ])
 }

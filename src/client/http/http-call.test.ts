@@ -107,7 +107,7 @@ test('a commit is repeated with the same request id', async (t) => {
       '{"transactionId":"x","success":true,"results":[{"index":0,"type":"kv","opIndex":0,"op":"put","applied":true,"key":"k","value":1,"version":7}]}',
     ),
   ])
-  const result = await transport.transaction({ requestId: 'r-1', operations: [], kv: [put], timers: [] })
+  const result = await transport.transaction({ requestId: 'r-1', operations: [], kv: [put], timers: [], runs: [] })
   assert.equal(result.success, true)
   assert.equal(requests.length, 2)
   assert.match(requests[0]?.body ?? '', /"requestId":"r-1"/)

@@ -3,9 +3,10 @@
 import { optional, oneOf, boolean, integer, list, isRecord } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { CUT, inArray, inObject } from '../../protocol/json-slices.ts'
-import type { MissingReason, OutgoingRun, ShownNode, ShownRun, Submitted } from '../../protocol/run.ts'
+import type { MissingReason, ShownNode, ShownRun, Submitted } from '../../protocol/run.ts'
 import type { RunCalls } from '../../workflow/run/run-calls.ts'
 import { fieldsIn, plainText, readAnswer, recordIn, recordsIn, textIn } from './answer-reader.ts'
+import { runsBody } from './bodies.ts'
 import { httpCall, type HttpAnswer, type HttpSettings } from './http-call.ts'
 
 const text = optional(plainText, null)
@@ -38,12 +39,6 @@ const SUBMITTED = { runId: plainText, created: boolean, conflict: boolean } as c
 const STATE = { state: plainText } as const
 const TAKEN = { taken: boolean, state: text } as const
 const REASON = oneOf('uncommitted', 'rolled_back', 'unknown')
-
-export function runText(run: OutgoingRun): string {
-  const { input, shape: _shape, plans: _plans, ...rest } = run
-  const head = JSON.stringify(rest)
-  return `${head.slice(0, -1)},"input":${input}}`
-}
 
 const VALUES = { output: CUT, error: CUT, progress: CUT }
 
@@ -109,11 +104,10 @@ export function httpRunCalls(settings: HttpSettings): RunCalls {
 
   return {
     async submit(runs): Promise<Submitted> {
-      const body = `{"runs":[${runs.map(runText).join(',')}]}`
       const { text: answered } = await httpCall(settings, {
         method: 'POST',
         path: '/api/v1/runs',
-        body,
+        body: runsBody(runs),
         repeatable: true,
       })
       const { envelope } = readAnswer(answered, {})

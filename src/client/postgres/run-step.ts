@@ -87,6 +87,7 @@ export async function runStep(database: Database, ack: AckItem, body: StepBody):
     operations: [{ type: 'ack', item: ack }],
     kv: [],
     timers: [],
+    runs: [],
   })
   const queues = new Set<string>()
   const workflows = new Set<string>()

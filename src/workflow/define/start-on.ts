@@ -1,19 +1,17 @@
 // A workflow that messages start: each message of a group starts one run, submitted in the commit that acks the message. So a
 // run exists exactly when its message is done with, and a message that comes again finds its run instead of starting a second.
-import { LockstepError } from '../../protocol/errors.ts'
 import type { ConsumeResult } from '../../client/consume/consume-loop.ts'
 import type { Message } from '../../client/message.ts'
+import type { StartStep } from '../../client/consume/work-start.ts'
 import type { ConsumeOptions } from '../../client/queue-builder.ts'
-import type { Startable, Starter, SubmitOptions } from './submitter.ts'
+import type { Startable, SubmitOptions } from './submitter.ts'
 
-/** A queue of a client straight to PostgreSQL; its group, concurrency and the like are said before. */
+/** How a queue is consumed here; not for others. */
+export const STARTS: unique symbol = Symbol('startOn')
+
+/** A queue of a client; its group, concurrency and the like are said before. */
 export interface StartingQueue<Data> {
-  transactional(this: StartingQueue<Data>): {
-    consume(
-      handler: (message: Message<Data>, step: Starter) => unknown,
-      options?: ConsumeOptions,
-    ): Promise<ConsumeResult>
-  }
+  [STARTS](step: StartStep<Data>, options: ConsumeOptions): Promise<ConsumeResult>
 }
 
 export type StartOnOptions = ConsumeOptions & Omit<SubmitOptions, 'key' | 'onKnownKey'>
@@ -30,26 +28,18 @@ export interface StartVerb<In> {
   startOn<Data>(queue: StartingQueue<Data>, input: InputOf<Data, In>, options?: StartOnOptions): Promise<ConsumeResult>
 }
 
-/** The mapping has changed since the message's run began: that run stands. */
-function isKnown(error: unknown): boolean {
-  return error instanceof LockstepError && error.code === 'run_conflict'
-}
-
 export function startVerb<In, Out>(self: () => Startable<In, Out>): StartVerb<In> {
   async function start<Data>(
     queue: StartingQueue<Data>,
     inputOf: InputOf<Data, In>,
     { signal, onInvalid, ...options }: StartOnOptions,
   ): Promise<ConsumeResult> {
-    return queue.transactional().consume(
-      async (message, step) => {
+    return queue[STARTS](
+      async (message, transaction) => {
         const input = await inputOf(message)
-        if (input === undefined) return
-        try {
-          await step.submit(self(), input, { ...options, key: `message:${message.id}` })
-        } catch (error) {
-          if (!isKnown(error)) throw error
-        }
+        return input === undefined
+          ? null
+          : transaction.submit(self(), input, { ...options, key: `message:${message.id}` })
       },
       { signal, onInvalid },
     )

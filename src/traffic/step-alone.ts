@@ -1,16 +1,18 @@
 // A transaction that also submits runs or demands leases that none of its acks carries: all of it in one commit of its own, not
 // joined with others. The first committed answer is remembered under the request id, so a repeat names the same runs. A key that
 // is known with another input, or a demanded lease that is not live, undoes all.
-import type { Executor } from '../../db/executor.ts'
-import { holdLeases } from '../../operations/hold-leases.ts'
-import { submit } from '../../operations/submit.ts'
-import { transaction } from '../../operations/transaction.ts'
-import { encodeTransaction } from '../../protocol/answers.ts'
-import { LockstepError } from '../../protocol/errors.ts'
-import type { DecodedTransaction } from '../../protocol/transaction-request.ts'
-import { alone, once } from './request-once.ts'
-import type { Outcome } from './request-once.ts'
-import type { Call } from './route.ts'
+import type { Executor } from '../db/executor.ts'
+import type { Database } from '../db/pool.ts'
+import { holdLeases } from '../operations/hold-leases.ts'
+import { submit } from '../operations/submit.ts'
+import { transaction } from '../operations/transaction.ts'
+import { encodeTransaction } from '../protocol/answers.ts'
+import { LockstepError } from '../protocol/errors.ts'
+import type { DecodedTransaction } from '../protocol/transaction-request.ts'
+import { doneAlone, doneOnce } from './done-once.ts'
+import type { Outcome, Request } from './done-once.ts'
+import type { RunTraffic } from './run-traffic.ts'
+import type { Traffic } from './traffic.ts'
 
 async function perform(db: Executor, transactionId: string, step: DecodedTransaction): Promise<Outcome> {
   const { operations, kv, timers, runs, demandedLeases } = step
@@ -38,18 +40,28 @@ async function perform(db: Executor, transactionId: string, step: DecodedTransac
   return { answer: encodeTransaction(transactionId, step, result, submitted), commit: true }
 }
 
-export async function transactionAlone(
-  call: Call,
-  requestId: string | null,
+export interface StepParts {
+  readonly database: Database
+  readonly traffic: Traffic
+  readonly runs: RunTraffic
+}
+
+/** The answer as the wire has it. */
+export async function stepAlone(
+  { database, traffic, runs }: StepParts,
+  request: Request | null,
   transactionId: string,
   step: DecodedTransaction,
 ): Promise<string> {
   const work = async (db: Executor): Promise<Outcome> => perform(db, transactionId, step)
-  const answer = requestId === null ? await alone(call, work) : await once(call, requestId, work)
-  for (const name of new Set(step.runs.map((run) => run.workflow))) call.parts.runs.wake(name)
+  const { admission } = traffic
+  const answer = await (request === null
+    ? doneAlone(database, admission, work)
+    : doneOnce(database, admission, request, work))
+  for (const name of new Set(step.runs.map((run) => run.workflow))) runs.wake(name)
   for (const operation of step.operations) {
-    if (operation.type === 'push') call.parts.traffic.committed(operation.item.queue)
-    else call.parts.traffic.freed(operation.item)
+    if (operation.type === 'push') traffic.committed(operation.item.queue)
+    else traffic.freed(operation.item)
   }
   return answer
 }
