@@ -16,6 +16,7 @@ import type { Logger } from './logger.ts'
 import { queueBuilder, type QueueEntry, type Way } from './queue-builder.ts'
 import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import { queueVerbs } from './queue-verbs.ts'
+import { ephemeralEntry, type EphemeralEntry } from './ephemeral/ephemeral-queue.ts'
 import { deadLettersClient, type DeadLetters } from './dead-letters/dead-letters-client.ts'
 import { timersClient, type Timers } from './timers/timers-client.ts'
 import type { OpenClient } from './transaction-client.ts'
@@ -57,6 +58,8 @@ export interface Client<W extends Way> extends RunEntry {
   readonly locks: Locks
   /** Messages that are pushed later. */
   readonly timers: Timers
+  /** Queues in the memory of a broker; only through one. */
+  readonly ephemeral: EphemeralEntry
   /** Messages that were given up. */
   readonly deadLetters: DeadLetters
   readonly ack: Acknowledge
@@ -157,6 +160,12 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     kv: kvClient(transport.kv),
     locks: locks.locks,
     timers: timersClient(transport),
+    ephemeral: ephemeralEntry({
+      ask: transport.ask,
+      log: parts.log,
+      inProcess: parts.inProcess,
+      keep: (loop) => void consumers.run(loop),
+    }),
     deadLetters: deadLettersClient(transport.deadLetters),
     ack: ackVerb(transport, attempts),
     async renew(lease, seconds = LIMITS.extendSecondsDefault) {

@@ -58,6 +58,7 @@ export function liveTransport(open: () => Promise<Transport>): Transport {
       delete: async (name) => (await ready()).schedules.delete(name),
     },
     work: async (options) => (await ready()).work(options),
+    ask: async (call) => (await ready()).ask(call),
     migrate: async () => (await ready()).migrate(),
     async close() {
       closed = true

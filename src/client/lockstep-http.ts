@@ -19,6 +19,7 @@ export class Lockstep implements HttpClient {
   readonly kv: HttpClient['kv']
   readonly locks: HttpClient['locks']
   readonly timers: HttpClient['timers']
+  readonly ephemeral: HttpClient['ephemeral']
   readonly deadLetters: HttpClient['deadLetters']
   readonly ack: HttpClient['ack']
   readonly renew: HttpClient['renew']
@@ -48,6 +49,7 @@ export class Lockstep implements HttpClient {
     this.kv = client.kv
     this.locks = client.locks
     this.timers = client.timers
+    this.ephemeral = client.ephemeral
     this.deadLetters = client.deadLetters
     this.ack = client.ack
     this.renew = client.renew

@@ -30,6 +30,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly kv: Client<WayOf<O>>['kv']
   readonly locks: Client<WayOf<O>>['locks']
   readonly timers: Client<WayOf<O>>['timers']
+  readonly ephemeral: Client<WayOf<O>>['ephemeral']
   readonly deadLetters: Client<WayOf<O>>['deadLetters']
   readonly ack: Client<WayOf<O>>['ack']
   readonly renew: Client<WayOf<O>>['renew']
@@ -61,6 +62,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.kv = client.kv
     this.locks = client.locks
     this.timers = client.timers
+    this.ephemeral = client.ephemeral
     this.deadLetters = client.deadLetters
     this.ack = client.ack
     this.renew = client.renew

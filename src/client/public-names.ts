@@ -24,6 +24,17 @@ export type {
   ReplayCount,
   ReplayOutcome,
 } from './dead-letters/dead-letters-client.ts'
+export type {
+  Ephemeral,
+  EphemeralEntry,
+  EphemeralInput,
+  EphemeralOutcome,
+  EphemeralRef,
+  EphemeralVerdict,
+} from './ephemeral/ephemeral-queue.ts'
+export type { EphemeralMessage } from './ephemeral/ephemeral-message.ts'
+export type { EphemeralMessages } from './ephemeral/ephemeral-messages.ts'
+export type { EphemeralGrammar, EphemeralSettings } from './ephemeral/ephemeral-plan.ts'
 export type { InvalidMessage } from './consume/consume-context.ts'
 export type { ConsumeResult } from './consume/consume-loop.ts'
 export type { Expiry, Ttl } from './expiry.ts'
@@ -80,6 +91,7 @@ export type { Joinable } from '../protocol/joinable.ts'
 export type { SeekTarget } from '../protocol/group-info.ts'
 export type { Untyped } from './untyped.ts'
 export { LockstepError, type ErrorCode, type Retry } from '../protocol/errors.ts'
+export type { EphemeralDepth, EphemeralGroupDepth, EphemeralOptions } from '../protocol/ephemeral.ts'
 export type { KvLoss } from '../protocol/kv.ts'
 export type { LockHolder, LockPermit } from '../protocol/lock.ts'
 export { QUEUE_MODE } from '../protocol/message.ts'

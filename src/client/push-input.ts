@@ -47,16 +47,15 @@ function payloadText(data: unknown, path: string): string {
   return text
 }
 
-async function staged(
-  input: PushInput<unknown>,
+/** A payload that its queue's schema lets through, as the text that travels. */
+export async function payloadOf(
+  data: unknown,
   queue: string,
-  partition: string | null,
   schema: StandardSchemaV1 | null,
   path: string,
-): Promise<StagedItem> {
-  const given = readFields(FIELDS, input, { parent: root(), step: path })
+): Promise<string> {
   if (schema !== null) {
-    const checked = await checkValue(schema, input.data)
+    const checked = await checkValue(schema, data)
     if (!checked.valid) {
       const { issues } = checked
       throw new LockstepError('invalid_payload', `${path} for queue '${queue}': ${issuesText(issues)}`, {
@@ -65,11 +64,22 @@ async function staged(
       })
     }
   }
+  return payloadText(data, `${path}.data`)
+}
+
+async function staged(
+  input: PushInput<unknown>,
+  queue: string,
+  partition: string | null,
+  schema: StandardSchemaV1 | null,
+  path: string,
+): Promise<StagedItem> {
+  const given = readFields(FIELDS, input, { parent: root(), step: path })
   return {
     queue,
     partition: given.partition ?? partition ?? DEFAULT_PARTITION,
     transactionId: given.transactionId,
-    payload: payloadText(input.data, `${path}.data`),
+    payload: await payloadOf(input.data, queue, schema, path),
     traceId: given.traceId,
   }
 }

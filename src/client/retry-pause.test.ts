@@ -29,6 +29,10 @@ test('429 waits as long as the broker says, give or take a fifth, else twice as 
   assert.notEqual(pauseBefore(1_000, full, answer(429), { repeatable: true, parked: true }), null)
 })
 
+test('a queue that is full is told at once: it is a verdict on the queue, not on the broker’s load', () => {
+  assert.equal(pauseBefore(2, new LockstepError('queue_full', ''), answer(429), twice), null)
+})
+
 test('a 5xx or a lost connection is repeated after one and two seconds, three attempts in all', () => {
   const fault = new LockstepError('internal', '')
   for (const answered of [answer(500), null]) {

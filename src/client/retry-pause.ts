@@ -32,6 +32,8 @@ export function pauseBefore(
   answered: { readonly status: number; readonly retryAfter: string | null } | null,
   repeat: Repeat,
 ): number | null {
+  // A verdict on a queue, not on the load of the broker: whoever pushes decides what to do.
+  if (fault.code === 'queue_full') return null
   if (answered?.status === 429) {
     return repeat.parked || attempt <= ATTEMPTS_AFTER_429 ? pauseAfter429(attempt, answered.retryAfter) : null
   }

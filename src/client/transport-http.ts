@@ -170,6 +170,8 @@ export function httpTransport(settings: HttpSettings): Transport {
       )
     },
 
+    ask: async (call) => (await httpCall(settings, call)).text,
+
     migrate: async () => {
       throw new LockstepError(
         'not_available',

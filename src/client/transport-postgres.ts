@@ -209,6 +209,10 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       return startWorker(given, ports)
     },
 
+    ask: async ({ path }) => {
+      throw new LockstepError('not_available', `only a broker serves ${path}: make the client with { url }`)
+    },
+
     async migrate() {
       schema.reset()
       await migrate(database)

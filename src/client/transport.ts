@@ -10,6 +10,7 @@ import type { StepResult, TransactionResult } from '../protocol/transaction.ts'
 import type { RunningWorker, WorkerOptions } from '../workflow/define/worker.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
 import type { ScheduleCalls } from '../workflow/run/schedule-calls.ts'
+import type { HttpCall } from './http/http-call.ts'
 import type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 import type { DeadLetterCalls } from './dead-letters/dead-letters-client.ts'
 import type { TimerCalls } from './timers/timers-client.ts'
@@ -120,6 +121,8 @@ export interface Transport extends TimerCalls {
   readonly runs: RunCalls
   readonly schedules: ScheduleCalls
   readonly work: (options: WorkerOptions) => Promise<RunningWorker>
+  /** One exchange with a broker, for what only a broker has. */
+  readonly ask: (call: HttpCall) => Promise<string>
   readonly migrate: () => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -1,19 +1,7 @@
-// Decodes the calls of ephemeral queues. Their list of options is closed: an unknown one bounds something in the caller's
-// mind and is refused. Every fault has the code `ephemeral_bad_request`.
-import {
-  booleanText,
-  integer,
-  integerText,
-  isRecord,
-  oneOf,
-  optional,
-  readFields,
-  refuse,
-  root,
-  text,
-} from './check.ts'
+// Decodes the calls of ephemeral queues. Every fault has the code `ephemeral_bad_request`.
+import { booleanText, integerText, oneOf, optional, readFields, refuse, root, text } from './check.ts'
 import type { Field, Place } from './check.ts'
-import { EPHEMERAL_DEFAULTS } from './ephemeral.ts'
+import { ephemeralOptions } from './ephemeral-options.ts'
 import type { EphemeralAck, EphemeralOptions, EphemeralPop } from './ephemeral.ts'
 import { LockstepError } from './errors.ts'
 import { CUT, inArray, inObject } from './json-slices.ts'
@@ -25,30 +13,6 @@ import { arrayOf, bodyPlace, pieceOf, recordOf, sliced } from './request-body.ts
 import type { RequestBody } from './request-body.ts'
 
 export const ephemeralName: Field<string> = text({ min: 1, max: LIMITS.nameBytes })
-
-export const EPHEMERAL_WINDOW = {
-  ms: integer(0, LIMITS.ephemeralWindowMs),
-  count: integer(1, LIMITS.popBatch),
-} as const
-
-const windowBuffer: Field<EphemeralOptions['windowBuffer']> = {
-  type: 'an object with ms and count',
-  optional: false,
-  read(value, place, name) {
-    if (!isRecord(value)) refuse(place, name, 'an object with ms and count')
-    return readFields(EPHEMERAL_WINDOW, value, { parent: place, step: name })
-  },
-}
-
-export const EPHEMERAL_OPTIONS = {
-  maxBytes: optional(integer(1, LIMITS.ephemeralQueueBytes), EPHEMERAL_DEFAULTS.maxBytes),
-  maxLength: optional(integer(1, LIMITS.ephemeralLength), EPHEMERAL_DEFAULTS.maxLength),
-  policy: optional(oneOf('reject', 'dropOldest'), EPHEMERAL_DEFAULTS.policy),
-  ttlSeconds: optional(integer(0, LIMITS.ttlSeconds), EPHEMERAL_DEFAULTS.ttlSeconds),
-  leaseSeconds: optional(integer(1, LIMITS.leaseSeconds), EPHEMERAL_DEFAULTS.leaseSeconds),
-  retryLimit: optional(integer(0, LIMITS.ephemeralRetryLimit), EPHEMERAL_DEFAULTS.retryLimit),
-  windowBuffer: optional(windowBuffer, EPHEMERAL_DEFAULTS.windowBuffer),
-} as const
 
 /** Every fault of the decoding gets the family's own code. */
 function told<T>(work: () => T): T {
@@ -73,14 +37,6 @@ export const decodeEphemeralConfigure = (body: RequestBody): EphemeralConfigure 
     const given = Object.hasOwn(request, 'options') ? (request['options'] ?? {}) : {}
     return { queue, options: ephemeralOptions(given, { parent: place, step: 'options' }) }
   })
-
-export function ephemeralOptions(given: unknown, place: Place = root()): EphemeralOptions {
-  const known = Object.keys(EPHEMERAL_OPTIONS)
-  for (const name of Object.keys(recordOf(given, place))) {
-    if (!known.includes(name)) refuse(place, name, `absent: the options are ${known.join(', ')}`)
-  }
-  return readFields(EPHEMERAL_OPTIONS, given, place)
-}
 
 export const EPHEMERAL_PUSH = { queue: ephemeralName, partition: optional(partitionName, DEFAULT_PARTITION) } as const
 

@@ -2,7 +2,7 @@
 // so that one row cannot take the whole family down.
 import type { Executor } from '../../db/executor.ts'
 import { declaredEphemeral } from '../../operations/declared-ephemeral.ts'
-import { ephemeralOptions } from '../../protocol/ephemeral-request.ts'
+import { ephemeralOptions } from '../../protocol/ephemeral-options.ts'
 import { EPHEMERAL_DEFAULTS } from '../../protocol/ephemeral.ts'
 import type { EphemeralOptions } from '../../protocol/ephemeral.ts'
 

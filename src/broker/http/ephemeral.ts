@@ -12,11 +12,11 @@ import {
   decodeEphemeralPush,
   EPHEMERAL_ACK,
   EPHEMERAL_ACK_ITEM,
-  EPHEMERAL_OPTIONS,
   EPHEMERAL_POP,
   EPHEMERAL_PUSH,
   ephemeralName,
 } from '../../protocol/ephemeral-request.ts'
+import { EPHEMERAL_OPTIONS } from '../../protocol/ephemeral-options.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { root } from '../../protocol/check.ts'

@@ -1,9 +1,15 @@
-// The consumers of one client, for its close: told to stop, given time to finish what they work on, then left.
-import type { Consumer } from './start-consumer.ts'
+// What consumes in one client, for its close: told to stop, given time to finish what they work on, then left.
+
+/** What runs until it is told to stop, and is given up when that takes too long. */
+export interface Running<R> {
+  stop(): void
+  abandon(): void
+  readonly done: Promise<R>
+}
 
 export interface ConsumerSet {
   /** Keeps the consumer until it is done, and answers with its result. */
-  readonly run: (consumer: Consumer) => Consumer['done']
+  readonly run: <R>(consumer: Running<R>) => Promise<R>
   /** Resolves when every consumer has ended; those that still work after the time are abandoned. */
   readonly drain: (timeoutMs: number) => Promise<void>
 }
@@ -17,7 +23,7 @@ function after(milliseconds: number): { readonly over: Promise<void>; cancel(): 
 }
 
 export function consumerSet(): ConsumerSet {
-  const consumers = new Set<Consumer>()
+  const consumers = new Set<Running<unknown>>()
   let draining = false
   return {
     async run(consumer) {
