@@ -4,10 +4,9 @@ import { test } from 'node:test'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { openSessions } from '../testing/sessions.ts'
 import { expireKv } from './expire-kv.ts'
-import { expireRequests } from './expire-requests.ts'
 import type { Job } from './job.ts'
 import { placeStaged } from './place-staged.ts'
-import { removeLanes } from './remove-lanes.ts'
+import { jobNamed } from '../../test/kit/job-named.ts'
 import { removeQueues } from './remove-queues.ts'
 
 /** Steps until one says that nothing is left; how much each did. */
@@ -238,12 +237,12 @@ test('recorded answers go when their time is over, and one that is taken anew st
   const { holder } = await openSessions(own, ['holder'])
   await holder.run('begin')
   await holder.run(`select lockstep.open_request('r1', 'new')`)
-  const steps = await stepped(own, expireRequests())
+  const steps = await stepped(own, jobNamed('expire_requests'))
   assert.equal(total(steps), 1199)
   assert.ok(Math.max(...steps) <= 500)
   await holder.run(`select lockstep.close_request('r1', 'kept')`)
   await holder.run('commit')
-  assert.deepEqual(await stepped(own, expireRequests()), [0])
+  assert.deepEqual(await stepped(own, jobNamed('expire_requests')), [0])
   assert.equal(await cell(own, 'select count(*) from lockstep.request'), '11')
 })
 
@@ -299,9 +298,9 @@ test('lanes of a deleted and of a moved group go, those of the living stay', asy
       `select count(*) from lockstep.lane l join lockstep.queue q on q.id = l.queue_id where q.name = '${queue}'`,
     )
   await own.database.rows(`select * from lockstep.seek_group('b', 'g', '-infinity')`, [])
-  assert.equal(total(await stepped(own, removeLanes())), 150)
+  assert.equal(total(await stepped(own, jobNamed('remove_lanes'))), 150)
   assert.equal(await lanes('b'), '0')
   assert.equal(await lanes('a'), '5')
   await own.database.rows(`select * from lockstep.delete_group('a', 'g')`, [])
-  assert.equal(total(await stepped(own, removeLanes())), 5)
+  assert.equal(total(await stepped(own, jobNamed('remove_lanes'))), 5)
 })

@@ -1,26 +1,18 @@
 // Runs the upkeep of the database in any number of processes at once, without a leader: each job looks for what is due, does
 // one bounded step, and pauses. One call at a time per process; a failed step leaves its work due and is tried after its pause.
 import type { Executor } from '../db/executor.ts'
+import { boundedRemovals } from './bounded-removals.ts'
+import { queueWalks } from './queue-walks.ts'
 import { cancelOrphans } from './cancel-orphans.ts'
-import { expireRuns } from './expire-runs.ts'
-import { removeLimits } from './remove-limits.ts'
 import { removeRuns } from './remove-runs.ts'
 import { cutLogs } from './cut-logs.ts'
-import { expireDeadLetters } from './expire-dead-letters.ts'
 import { expireKv } from './expire-kv.ts'
-import { expireAudit } from './expire-audit.ts'
-import { expireRequests } from './expire-requests.ts'
 import { fireSchedules } from './fire-schedules.ts'
 import { fireTimers } from './fire-timers.ts'
 import type { Job } from './job.ts'
 import { placeStaged } from './place-staged.ts'
 import { removeCut } from './remove-cut.ts'
-import { removeActivity } from './remove-activity.ts'
-import { removeLanes } from './remove-lanes.ts'
 import { removeQueues } from './remove-queues.ts'
-import { removeSlots } from './remove-slots.ts'
-import { removeStreamState } from './remove-stream-state.ts'
-import { removeTraces } from './remove-traces.ts'
 
 /** One step of a job, for metrics and the log. */
 export interface UpkeepReport {
@@ -106,22 +98,14 @@ export function allJobs(onPlaced: (queue: string) => void): readonly Job[] {
     placeStaged(onPlaced),
     fireTimers(onPlaced),
     fireSchedules(),
-    expireRuns(),
     cancelOrphans(),
     removeRuns(),
-    removeLimits(),
     expireKv(),
-    expireRequests(),
-    expireAudit(),
     removeQueues(),
-    removeLanes(),
-    removeSlots(),
-    removeStreamState(),
-    removeActivity(),
-    removeTraces(),
     cutLogs(),
     removeCut(),
-    expireDeadLetters(),
+    ...boundedRemovals,
+    ...queueWalks(),
   ]
 }
 

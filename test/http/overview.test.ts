@@ -3,7 +3,7 @@ import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBroker } from '../../src/broker/create-broker.ts'
-import { removeActivity } from '../../src/upkeep/remove-activity.ts'
+import { jobNamed } from '../kit/job-named.ts'
 import { exchange, serve } from './served.ts'
 
 test('counts by queue, namespace and task, lag and rates, over what really happened', async (t) => {
@@ -129,7 +129,7 @@ test('what brokers did is written when they stop, added up, shown per bucket, an
   const wrong = await exchange(url, 'GET', '/api/v1/status?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z')
   assert.deepEqual([wrong.status, wrong.json.error], [400, 'to must be later than from'])
   await sql(`update lockstep.activity set minute = minute - interval '8 days'`)
-  const { done } = await removeActivity().step(db.database)
+  const { done } = await jobNamed('remove_activity').step(db.database)
   assert.ok(done >= 1)
   assert.deepEqual(await sql('select * from lockstep.activity'), [])
 })

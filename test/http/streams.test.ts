@@ -3,7 +3,7 @@ import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { removeQueues } from '../../src/upkeep/remove-queues.ts'
-import { removeStreamState } from '../../src/upkeep/remove-stream-state.ts'
+import { jobNamed } from '../kit/job-named.ts'
 import { openSessions, waitFor, waitUntilBlocked } from '../../src/testing/sessions.ts'
 import type { TestEnd } from '../../src/testing/database.ts'
 import { serve } from './served.ts'
@@ -61,7 +61,7 @@ test('a name is registered once; the same configuration goes on, another one is 
   assert.deepEqual(moved.json.rows, [])
   const late = await cycle({ partition_id: partitionId, state_ops: [put('k', 2)], push_items: [], ack: null })
   assert.deepEqual([late.success, late.reason], [false, 'unknown_query'])
-  for (let more = true; more;) more = (await removeStreamState().step(db.database)).more
+  for (let more = true; more;) more = (await jobNamed('remove_stream_state').step(db.database)).more
   assert.deepEqual(await sql('select count(*)::int as n from lockstep.stream_state'), [{ n: 0 }])
   assert.deepEqual(await sql('select count(*)::int as n from lockstep.stream_query'), [{ n: 1 }])
   const missing = await post('/streams/v1/queries', { name: 'totals', source_queue: 'in' })

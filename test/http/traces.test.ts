@@ -2,7 +2,7 @@
 import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { removeTraces } from '../../src/upkeep/remove-traces.ts'
+import { jobNamed } from '../kit/job-named.ts'
 import { serve } from './served.ts'
 
 const AT = '/api/v1/traces'
@@ -92,8 +92,8 @@ test('traces older than a week are forgotten with their names, the others stay',
   for (const name of ['old', 'new'])
     await post(AT, { transactionId: name, partitionId: 'p', data: 1, traceNames: ['both', name] })
   await sql(`update lockstep.trace set created_at = created_at - interval '8 days' where transaction_id = 'old'`)
-  assert.equal((await removeTraces().step(db.database)).done, 1)
-  assert.equal((await removeTraces().step(db.database)).done, 0)
+  assert.equal((await jobNamed('remove_traces').step(db.database)).done, 1)
+  assert.equal((await jobNamed('remove_traces').step(db.database)).done, 0)
   assert.deepEqual(
     (await get(`${AT}/names`)).json.trace_names.map((each: Untyped) => [each.trace_name, each.trace_count]).toSorted(),
     [

@@ -8,7 +8,7 @@ import { pop } from '../../../src/operations/pop.ts'
 import { push } from '../../../src/operations/push.ts'
 import { createTestDatabase, type TestDatabase, type TestEnd } from '../../../src/testing/database.ts'
 import { cutLogs } from '../../../src/upkeep/cut-logs.ts'
-import { expireDeadLetters } from '../../../src/upkeep/expire-dead-letters.ts'
+import { jobNamed } from '../../kit/job-named.ts'
 import type { Job } from '../../../src/upkeep/job.ts'
 import { removeCut } from '../../../src/upkeep/remove-cut.ts'
 import { removeQueues } from '../../../src/upkeep/remove-queues.ts'
@@ -319,8 +319,8 @@ test('dead letters go after deadLetterRetentionSeconds, where a queue names one'
   await moveClock(own, 60)
   await bury('q')
   await moveClock(own, 50)
-  assert.equal(await run(own, expireDeadLetters()), 1)
-  assert.equal(await run(own, expireDeadLetters()), 0)
+  assert.equal(await run(own, jobNamed('expire_dead_letters')), 1)
+  assert.equal(await run(own, jobNamed('expire_dead_letters')), 0)
   const rows = await own.database.rows('select transaction_id from lockstep.dead_letter order by 1', [])
   assert.deepEqual(rows.flat(), ['k1', 'm2'])
 })
