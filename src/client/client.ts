@@ -18,7 +18,11 @@ import { definitionOf, type QueueDefinition } from './queue-definition.ts'
 import { queueVerbs } from './queue-verbs.ts'
 import { ephemeralEntry, type EphemeralEntry } from './ephemeral/ephemeral-queue.ts'
 import { deadLettersClient, type DeadLetters } from './dead-letters/dead-letters-client.ts'
+import { groupsClient, type Groups } from './groups/groups-client.ts'
+import { messagesClient, type Messages } from './messages/messages-client.ts'
+import { queuesClient, type Queues } from './queues/queues-client.ts'
 import { timersClient, type Timers } from './timers/timers-client.ts'
+import { tracesClient, type Traces } from './traces/traces-client.ts'
 import type { OpenClient } from './transaction-client.ts'
 import { transactionBuilder, type Transaction } from './transaction-builder.ts'
 import { transactionScope, type TransactionScope } from './transaction-scope.ts'
@@ -62,6 +66,14 @@ export interface Client<W extends Way> extends RunEntry {
   readonly ephemeral: EphemeralEntry
   /** Messages that were given up. */
   readonly deadLetters: DeadLetters
+  /** Consumer groups, with what each has before it. */
+  readonly groups: Groups
+  /** Queues with their counts. */
+  readonly queues: Queues
+  /** Messages looked up, without a claim. */
+  readonly messages: Messages
+  /** What was noted of messages' ways. */
+  readonly traces: Traces
   readonly ack: Acknowledge
   /** Makes a lease last at least this much longer, 60 seconds unless said. Never brings a lapsed one back. */
   readonly renew: (lease: Leased, seconds?: number) => Promise<RenewOutcome>
@@ -167,6 +179,10 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
       keep: (loop) => void consumers.run(loop),
     }),
     deadLetters: deadLettersClient(transport.deadLetters),
+    groups: groupsClient(transport.groups),
+    queues: queuesClient(transport.queues),
+    messages: messagesClient(transport.messages),
+    traces: tracesClient(transport.traces),
     ack: ackVerb(transport, attempts),
     async renew(lease, seconds = LIMITS.extendSecondsDefault) {
       const leaseId = typeof lease === 'string' ? lease : lease.leaseId

@@ -3,6 +3,31 @@
 import { LockstepError } from '../protocol/errors.ts'
 import type { Transport } from './transport.ts'
 
+type Verb = (...given: never[]) => unknown
+/** The members that are no verbs but hold some. */
+type Room = { readonly [N in keyof Transport]: Transport[N] extends Verb ? never : N }[keyof Transport]
+
+/** Stands for what is not there yet: each verb waits for it and is called on it. Nothing but verbs may be asked of it. */
+function standIn<T extends object>(ready: () => Promise<T>, own: object = {}): T {
+  const verbs = new Map<string | symbol, unknown>()
+  const get = (_: object, name: string | symbol): unknown => {
+    if (Object.hasOwn(own, name)) return Reflect.get(own, name)
+    // Not a promise, whoever awaits it.
+    if (name === 'then') return undefined
+    const known = verbs.get(name)
+    if (known !== undefined) return known
+    const verb = async (...given: readonly unknown[]): Promise<unknown> => {
+      const opened = await ready()
+      return Reflect.apply(Object(Reflect.get(opened, name)), opened, given)
+    }
+    verbs.set(name, verb)
+    return verb
+  }
+  // Every member that is asked for is made above, from the name alone; the compiler cannot follow that.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return new Proxy({}, { get }) as T
+}
+
 export function liveTransport(open: () => Promise<Transport>): Transport {
   let opened: Promise<Transport> | null = null
   let closed = false
@@ -16,54 +41,21 @@ export function liveTransport(open: () => Promise<Transport>): Transport {
       throw error
     }
   }
-  return {
-    push: async (items) => (await ready()).push(items),
-    pop: async (call, signal) => (await ready()).pop(call, signal),
-    ack: async (items) => (await ready()).ack(items),
-    renew: async (leaseId, seconds) => (await ready()).renew(leaseId, seconds),
-    kv: async (operations) => (await ready()).kv(operations),
-    locks: async (operations) => (await ready()).locks(operations),
-    timers: async (operations) => (await ready()).timers(operations),
-    timer: async (queue, key) => (await ready()).timer(queue, key),
-    timerPage: async (queue, after, limit) => (await ready()).timerPage(queue, after, limit),
-    transaction: async (step) => (await ready()).transaction(step),
-    step: async (ack, body) => (await ready()).step(ack, body),
-    configure: async (call) => (await ready()).configure(call),
-    deleteQueue: async (queue) => (await ready()).deleteQueue(queue),
-    seekGroup: async (group, queue, to) => (await ready()).seekGroup(group, queue, to),
-    deleteGroup: async (group, queue) => (await ready()).deleteGroup(group, queue),
-    deadLetters: {
-      list: async (page) => (await ready()).deadLetters.list(page),
-      get: async (id) => (await ready()).deadLetters.get(id),
-      replay: async (id, target) => (await ready()).deadLetters.replay(id, target),
-      replayAll: async (selection, dryRun) => (await ready()).deadLetters.replayAll(selection, dryRun),
-      purge: async (selection, dryRun) => (await ready()).deadLetters.purge(selection, dryRun),
-    },
-    runs: {
-      submit: async (runs) => (await ready()).runs.submit(runs),
-      show: async (runId, xid) => (await ready()).runs.show(runId, xid),
-      nodes: async (runId) => (await ready()).runs.nodes(runId),
-      ended: async (runId, timeoutMs, signal) => (await ready()).runs.ended(runId, timeoutMs, signal),
-      cancel: async (runId, reason) => (await ready()).runs.cancel(runId, reason),
-      retry: async (runId) => (await ready()).runs.retry(runId),
-      signal: async (runId, name, payload) => (await ready()).runs.signal(runId, name, payload),
-      wake: async () => (await ready()).runs.wake(),
-    },
-    schedules: {
-      put: async (definition) => (await ready()).schedules.put(definition),
-      list: async (name) => (await ready()).schedules.list(name),
-      preview: async (rhythm, count) => (await ready()).schedules.preview(rhythm, count),
-      pause: async (name, paused) => (await ready()).schedules.pause(name, paused),
-      trigger: async (name) => (await ready()).schedules.trigger(name),
-      delete: async (name) => (await ready()).schedules.delete(name),
-    },
-    work: async (options) => (await ready()).work(options),
-    ask: async (call) => (await ready()).ask(call),
-    migrate: async () => (await ready()).migrate(),
+  const room = <N extends Room>(name: N): Transport[N] => standIn(async () => (await ready())[name])
+  // A room left out does not compile.
+  const own: { readonly [N in Room | 'close']: Transport[N] } = {
+    groups: room('groups'),
+    queues: room('queues'),
+    messages: room('messages'),
+    traces: room('traces'),
+    deadLetters: room('deadLetters'),
+    runs: room('runs'),
+    schedules: room('schedules'),
     async close() {
       closed = true
       const transport = await opened?.catch(() => null)
       await transport?.close()
     },
   }
+  return standIn(ready, own)
 }

@@ -21,6 +21,10 @@ export class Lockstep implements HttpClient {
   readonly timers: HttpClient['timers']
   readonly ephemeral: HttpClient['ephemeral']
   readonly deadLetters: HttpClient['deadLetters']
+  readonly groups: HttpClient['groups']
+  readonly queues: HttpClient['queues']
+  readonly messages: HttpClient['messages']
+  readonly traces: HttpClient['traces']
   readonly ack: HttpClient['ack']
   readonly renew: HttpClient['renew']
   readonly transaction: HttpClient['transaction']
@@ -51,6 +55,10 @@ export class Lockstep implements HttpClient {
     this.timers = client.timers
     this.ephemeral = client.ephemeral
     this.deadLetters = client.deadLetters
+    this.groups = client.groups
+    this.queues = client.queues
+    this.messages = client.messages
+    this.traces = client.traces
     this.ack = client.ack
     this.renew = client.renew
     this.transaction = client.transaction

@@ -32,6 +32,10 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly timers: Client<WayOf<O>>['timers']
   readonly ephemeral: Client<WayOf<O>>['ephemeral']
   readonly deadLetters: Client<WayOf<O>>['deadLetters']
+  readonly groups: Client<WayOf<O>>['groups']
+  readonly queues: Client<WayOf<O>>['queues']
+  readonly messages: Client<WayOf<O>>['messages']
+  readonly traces: Client<WayOf<O>>['traces']
   readonly ack: Client<WayOf<O>>['ack']
   readonly renew: Client<WayOf<O>>['renew']
   readonly transaction: Client<WayOf<O>>['transaction']
@@ -64,6 +68,10 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.timers = client.timers
     this.ephemeral = client.ephemeral
     this.deadLetters = client.deadLetters
+    this.groups = client.groups
+    this.queues = client.queues
+    this.messages = client.messages
+    this.traces = client.traces
     this.ack = client.ack
     this.renew = client.renew
     this.transaction = client.transaction

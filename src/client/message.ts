@@ -1,6 +1,7 @@
 // A message as a handler holds it. Group and lease stay on it, so that an ack cannot land on another cursor; the payload's
 // text stays beside the parsed data, so that numbers past 2^53 are not lost.
 import type { Delivery } from '../protocol/message.ts'
+import type { TraceInput } from './traces/traces-client.ts'
 
 export interface Message<T> {
   readonly data: T
@@ -22,9 +23,16 @@ export interface Message<T> {
   readonly producerSub: string | null
   /** Aborted when the lease is lost: what the handler does from then on belongs to somebody else. */
   readonly signal: AbortSignal
+  /** Notes an event of its way. One that could not be noted is reported to the client's logger and fails nobody. */
+  trace(trace: TraceInput): Promise<void>
 }
 
-export function messageOf<T>(delivery: Delivery, data: T, signal: AbortSignal): Message<T> {
+export function messageOf<T>(
+  delivery: Delivery,
+  data: T,
+  signal: AbortSignal,
+  trace: (delivery: Delivery, trace: TraceInput) => Promise<void>,
+): Message<T> {
   return {
     data,
     text: delivery.payload,
@@ -41,5 +49,6 @@ export function messageOf<T>(delivery: Delivery, data: T, signal: AbortSignal): 
     traceId: delivery.traceId,
     producerSub: delivery.producerSub,
     signal,
+    trace: async (input) => trace(delivery, input),
   }
 }

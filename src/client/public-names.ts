@@ -35,6 +35,7 @@ export type {
 export type { EphemeralMessage } from './ephemeral/ephemeral-message.ts'
 export type { EphemeralMessages } from './ephemeral/ephemeral-messages.ts'
 export type { EphemeralGrammar, EphemeralSettings } from './ephemeral/ephemeral-plan.ts'
+export type { GroupDeleteOptions, Groups } from './groups/groups-client.ts'
 export type { InvalidMessage } from './consume/consume-context.ts'
 export type { ConsumeResult } from './consume/consume-loop.ts'
 export type { Expiry, Ttl } from './expiry.ts'
@@ -54,6 +55,14 @@ export type { Locks, LockRefused, Semaphore } from './locks/locks-client.ts'
 export type { LockLost } from './guarded-commit.ts'
 export type { Logger } from './logger.ts'
 export type { Message } from './message.ts'
+export type {
+  MessageListOptions,
+  MessageRef,
+  Messages,
+  MessageView,
+  StoredMessage,
+  StoredMessages,
+} from './messages/messages-client.ts'
 export type { Settings, SubscriptionMode } from './plan.ts'
 export type { PushInput, PushOutcome } from './push-input.ts'
 export type {
@@ -66,6 +75,7 @@ export type {
   TransactionalEach,
   Way,
 } from './queue-builder.ts'
+export type { QueueFilter, QueueOverview, Queues, QueueView } from './queues/queues-client.ts'
 export type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 export type { InvalidIssue } from '../protocol/standard-schema.ts'
 export type { Delay, NamedQueue, TimerInput, TimerOptions, TimerQueue } from './timers/timer-input.ts'
@@ -85,10 +95,14 @@ export type {
   TransactionQueue,
   TransactionTimers,
 } from './transaction-builder.ts'
+export type { NamedTraceEntry, Traced, TraceEntry, TraceInput, TracePage, Traces } from './traces/traces-client.ts'
 export type { OpenClient, QueryResult, TransactionClient } from './transaction-client.ts'
 export type { StagedQueue, TransactionScope } from './transaction-scope.ts'
 export type { Joinable } from '../protocol/joinable.ts'
-export type { SeekTarget } from '../protocol/group-info.ts'
+export type { GroupInfo, GroupLane, SeekTarget } from '../protocol/group-info.ts'
+export type { TraceName } from '../protocol/trace.ts'
+export type { MessageStatus } from '../protocol/found-message.ts'
+export type { MessageCounts, PartitionSummary, QueueDepth } from '../protocol/queue-info.ts'
 export type { Untyped } from './untyped.ts'
 export { LockstepError, type ErrorCode, type Retry } from '../protocol/errors.ts'
 export type { EphemeralDepth, EphemeralGroupDepth, EphemeralOptions } from '../protocol/ephemeral.ts'

@@ -3,7 +3,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { refuse, root } from '../protocol/check.ts'
 import type { SeekTarget } from '../protocol/group-info.ts'
-import { instantText } from '../protocol/pop-request.ts'
+import { seekTarget } from './groups/groups-client.ts'
 import type { ConsumeResult } from './consume/consume-loop.ts'
 import type { InvalidMessage } from './consume/consume-context.ts'
 import type { StartStep } from './consume/work-start.ts'
@@ -76,7 +76,7 @@ export interface Queue<In, Out, W extends Way> extends Settings<Queue<In, Out, W
   /** Creates the queue, or changes the options that were named. */
   create(options?: CreateOptions): Promise<QueueDescription>
   delete(): Promise<{ readonly existed: boolean }>
-  /** Moves the builder's group to another place in the queue; leases of the group end. */
+  /** Moves the builder's group to another place in the queue, or in the builder's partition; leases of the group end there. */
   seek(to: SeekTarget | Date): Promise<void>
   /** Forgets the builder's group on this queue: the next pop under its name registers it anew. */
   forgetGroup(): Promise<void>
@@ -106,13 +106,6 @@ export interface QueueVerbs {
   delete(plan: Plan): Promise<{ readonly existed: boolean }>
   seek(plan: Plan, to: SeekTarget): Promise<void>
   forgetGroup(plan: Plan): Promise<void>
-}
-
-function targetOf(to: SeekTarget | Date): SeekTarget {
-  if (to === 'start' || to === 'end') return to
-  const timestamp: unknown = to instanceof Date ? to.toISOString() : to?.timestamp
-  if (typeof timestamp !== 'string') return refuse(root(), 'seek', "'start', 'end', a Date or { timestamp }")
-  return { timestamp: instantText(timestamp, root(), 'timestamp') }
 }
 
 function checkHandler<H>(handler: H): H {
@@ -147,7 +140,7 @@ function queueOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Queue<Untyped,
     config: (settings) => queueOver<W>(verbs, { ...plan, settings: { ...plan.settings, ...checkSettings(settings) } }),
     create: async (options = {}) => verbs.create(plan, options),
     delete: async () => verbs.delete(plan),
-    seek: async (to) => verbs.seek(plan, targetOf(to)),
+    seek: async (to) => verbs.seek(plan, seekTarget(to)),
     forgetGroup: async () => verbs.forgetGroup(plan),
   }
 }

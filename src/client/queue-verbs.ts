@@ -17,6 +17,7 @@ import type { Plan } from './plan.ts'
 import { popCall } from './pop-call.ts'
 import { outgoingItems, pushOutcome } from './push-input.ts'
 import type { ConsumeOptions, QueueVerbs } from './queue-builder.ts'
+import { noteTrace } from './traces/note-trace.ts'
 import type { Transport } from './transport.ts'
 import type { Untyped } from './untyped.ts'
 import { warnConflict, type WarnConflict } from './warn-conflict.ts'
@@ -50,10 +51,11 @@ function claimOver(transport: Transport, warn: WarnConflict, signal: AbortSignal
 }
 
 /** A partition's messages up to the first that its schema refuses; that one is dead-lettered when it heads the batch. */
-async function validHead(transport: Transport, plan: Plan, lane: LaneBatch): Promise<Message<Untyped>[]> {
+async function validHead({ transport, log }: VerbParts, plan: Plan, lane: LaneBatch): Promise<Message<Untyped>[]> {
   const messages: Message<Untyped>[] = []
+  const context = { plan, onInvalid: null, noteTrace: noteTrace(transport, log) }
   for (const delivery of lane.deliveries) {
-    const validated = await validMessage({ plan, onInvalid: null }, delivery, lane.lost.signal)
+    const validated = await validMessage(context, delivery, lane.lost.signal)
     if (validated.valid) messages.push(validated.message)
     else {
       if (messages.length === 0) await transport.ack([await validated.end()])
@@ -63,10 +65,10 @@ async function validHead(transport: Transport, plan: Plan, lane: LaneBatch): Pro
   return messages
 }
 
-async function pop(transport: Transport, plan: Plan, claim: Claim): Promise<Message<Untyped>[]> {
+async function pop(parts: VerbParts, plan: Plan, claim: Claim): Promise<Message<Untyped>[]> {
   for (;;) {
     const deliveries = await claim(plan)
-    const heads = await Promise.all(laneBatches(deliveries).map(async (lane) => validHead(transport, plan, lane)))
+    const heads = await Promise.all(laneBatches(deliveries).map(async (lane) => validHead(parts, plan, lane)))
     const messages = heads.flat()
     // Every pass without a message has dead-lettered one, so this ends.
     if (messages.length > 0 || deliveries.length === 0) return messages
@@ -106,7 +108,7 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
     },
     // One of its own for each: Node warns of a leak when many listen to the same one.
     pop: async (plan, options) =>
-      pop(transport, plan, claimOver(transport, warn, options.signal ?? new AbortController().signal)),
+      pop(parts, plan, claimOver(transport, warn, options.signal ?? new AbortController().signal)),
     consumeEach: async (plan, handler, options) =>
       consumeOneByOne(plan, options, (context) => handleWith(context, handler)),
     async consumeSteps(plan, handler, options) {
@@ -135,7 +137,11 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
         mode: options.replace === true ? 'replace' : 'merge',
       }),
     delete: async (plan) => transport.deleteQueue(plan.definition.name),
-    seek: async (plan, to) => transport.seekGroup(plan.group, plan.definition.name, to),
-    forgetGroup: async (plan) => transport.deleteGroup(plan.group, plan.definition.name),
+    async seek({ group, definition, partition }, to) {
+      await transport.groups.seek({ group, queue: definition.name, partition, to })
+    },
+    async forgetGroup({ group, definition }) {
+      await transport.groups.delete({ group, queue: definition.name, metadata: true })
+    },
   }
 }

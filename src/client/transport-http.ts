@@ -1,7 +1,6 @@
 // The client's way through the broker: each verb is one route of the wire. A verb is repeated after a lost answer only when
 // its ids make that harmless: pushed items carry transaction ids, commits a request id.
 import { LockstepError } from '../protocol/errors.ts'
-import type { SeekTarget } from '../protocol/group-info.ts'
 import type { AckItem, AckResult } from '../protocol/message.ts'
 import { ackBatchBody, kvBody, pushBody, timersBody, transactionBody } from './http/bodies.ts'
 import { configureAnswer, deleteAnswer } from './http/queue-answers.ts'
@@ -10,8 +9,13 @@ import { kvAnswer } from './http/kv-answer.ts'
 import { locksAnswer } from './http/lock-answers.ts'
 import { ackAnswer, extendAnswer, pushAnswer } from './http/message-answers.ts'
 import { httpDeadLetterCalls } from './http/dead-letter-calls.ts'
+import { httpGroupCalls } from './http/group-calls.ts'
+import { httpMessageCalls } from './http/message-calls.ts'
+import { httpQueueReads } from './http/queue-reads.ts'
+import { httpRoutes } from './http/routes.ts'
 import { httpRunCalls } from './http/run-calls.ts'
 import { httpScheduleCalls } from './http/schedule-calls.ts'
+import { httpTraceCalls } from './http/trace-calls.ts'
 import { popAnswer } from './http/pop-answer.ts'
 import { timerAnswer, timerPageAnswer, timersAnswer } from './http/timer-answers.ts'
 import { writesNothing } from './kv-input.ts'
@@ -32,11 +36,6 @@ function popPath(call: PopCall): string {
   if (call.start !== null && 'from' in call.start) query.set('subscriptionFrom', call.start.from)
   const partition = call.partition === null ? '' : `/partition/${encodeURIComponent(call.partition)}`
   return `/api/v1/pop/queue/${encodeURIComponent(call.queue)}${partition}?${query.toString()}`
-}
-
-function seekBody(to: SeekTarget): string {
-  if (to === 'end') return '{"toEnd":true}'
-  return JSON.stringify({ timestamp: to === 'start' ? '1970-01-01T00:00:00Z' : to.timestamp })
 }
 
 /** A call names one group; the answers are put back in the order of the items. */
@@ -61,12 +60,8 @@ async function ackByGroup(
 }
 
 export function httpTransport(settings: HttpSettings): Transport {
-  const post = async (path: string, body: string, repeatable: boolean): Promise<string> =>
-    (await httpCall(settings, { method: 'POST', path, body, repeatable })).text
-  const read = async (path: string): Promise<string> =>
-    (await httpCall(settings, { method: 'GET', path, repeatable: true })).text
-  const remove = async (path: string): Promise<string> =>
-    (await httpCall(settings, { method: 'DELETE', path, repeatable: true })).text
+  const routes = httpRoutes(settings)
+  const { post, read, remove } = routes
 
   return {
     async push(items) {
@@ -150,15 +145,10 @@ export function httpTransport(settings: HttpSettings): Transport {
       return deleteAnswer(await remove(`/api/v1/resources/queues/${encodeURIComponent(queue)}`))
     },
 
-    async seekGroup(group, queue, to) {
-      const path = `/api/v1/consumer-groups/${encodeURIComponent(group)}/queues/${encodeURIComponent(queue)}/seek`
-      await post(path, seekBody(to), true)
-    },
-
-    async deleteGroup(group, queue) {
-      await remove(`/api/v1/consumer-groups/${encodeURIComponent(group)}/queues/${encodeURIComponent(queue)}`)
-    },
-
+    groups: httpGroupCalls(routes),
+    queues: httpQueueReads(routes),
+    messages: httpMessageCalls(settings, routes),
+    traces: httpTraceCalls(routes),
     deadLetters: httpDeadLetterCalls(settings),
     runs: httpRunCalls(settings),
     schedules: httpScheduleCalls(settings),

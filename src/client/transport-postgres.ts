@@ -28,6 +28,8 @@ import { partitionsOf } from '../protocol/pop-request.ts'
 import { runStep } from './postgres/run-step.ts'
 import { sendTransaction, stepAnswer } from './postgres/send-transaction.ts'
 import { deadLetterCalls } from './postgres/dead-letter-calls.ts'
+import { groupCalls } from './postgres/group-calls.ts'
+import { lookCalls } from './postgres/look-calls.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
 import { scheduleCalls } from './postgres/schedule-calls.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
@@ -120,6 +122,7 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
     return repeated(repeatable, work)
   }
 
+  const letters = deadLetterCalls(database, traffic, call)
   const runCalls: RunCalls = {
     async submit(given) {
       const submitted = await call(true, async () => runs.submit(given))
@@ -190,10 +193,10 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       return made
     },
     deleteQueue: async (queue) => call(true, async () => calls.deleteQueue(queue)),
-    seekGroup: async (group, queue, to) => call(true, async () => calls.seekGroup(group, queue, to)),
-    deleteGroup: async (group, queue) => call(true, async () => calls.deleteGroup(group, queue)),
 
-    deadLetters: deadLetterCalls(database, traffic, call),
+    deadLetters: letters,
+    groups: groupCalls(database, traffic, call),
+    ...lookCalls(database, call, letters),
     runs: runCalls,
     schedules: scheduleCalls({ database, admission: traffic.admission, call, wake: () => runs.wake(null) }),
 

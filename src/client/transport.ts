@@ -1,6 +1,5 @@
 // The one interface behind the grammar: over HTTP or straight to PostgreSQL. Payloads and values cross it as JSON text,
 // ids that make a repeat harmless are minted above it, and expected outcomes are values on both ways.
-import type { SeekTarget } from '../protocol/group-info.ts'
 import type { KvAnswer, KvOperation, KvResult } from '../protocol/kv.ts'
 import type { AckItem, AckResult, Delivery, PushResult } from '../protocol/message.ts'
 import type { LockOperation, LockResult } from '../protocol/lock.ts'
@@ -13,7 +12,11 @@ import type { ScheduleCalls } from '../workflow/run/schedule-calls.ts'
 import type { HttpCall } from './http/http-call.ts'
 import type { EffectiveSettings, QueueSettings } from './queue-settings.ts'
 import type { DeadLetterCalls } from './dead-letters/dead-letters-client.ts'
+import type { GroupCalls } from './groups/groups-client.ts'
+import type { MessageCalls } from './messages/messages-client.ts'
+import type { QueueReads } from './queues/queues-client.ts'
 import type { TimerCalls } from './timers/timers-client.ts'
+import type { TraceCalls } from './traces/traces-client.ts'
 import type { TransactionClient } from './transaction-client.ts'
 
 export interface OutgoingItem {
@@ -115,8 +118,10 @@ export interface Transport extends TimerCalls {
   readonly step: (ack: AckItem, body: StepBody) => Promise<StepAnswer>
   readonly configure: (call: ConfigureCall) => Promise<Configured>
   readonly deleteQueue: (queue: string) => Promise<{ readonly existed: boolean }>
-  readonly seekGroup: (group: string, queue: string, to: SeekTarget) => Promise<void>
-  readonly deleteGroup: (group: string, queue: string) => Promise<void>
+  readonly groups: GroupCalls
+  readonly queues: QueueReads
+  readonly messages: MessageCalls
+  readonly traces: TraceCalls
   readonly deadLetters: DeadLetterCalls
   readonly runs: RunCalls
   readonly schedules: ScheduleCalls

@@ -2,18 +2,22 @@
 import { groupDetail } from '../../operations/group-detail.ts'
 import { listGroups } from '../../operations/list-groups.ts'
 import { setSubscription } from '../../operations/set-subscription.ts'
-import { readFields, root } from '../../protocol/check.ts'
+import { optional, readFields, root } from '../../protocol/check.ts'
 import type { GroupInfo, GroupLane } from '../../protocol/group-info.ts'
-import { groupName } from '../../protocol/names.ts'
+import { groupName, queueName } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
 import { bodyText } from './read-body.ts'
 import { noting, reading } from './read-call.ts'
+import { readQuery } from './read-query.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
+const LIST_QUERY = { queue: optional(queueName, null) } as const
+
 async function list(call: Call): Promise<Answer> {
-  const groups = await reading(call, (db) => listGroups(db))
+  const { queue } = readFields(LIST_QUERY, readQuery(call.queryText), root())
+  const groups = await reading(call, (db) => listGroups(db, queue))
   return json(JSON.stringify(groups.map(listed)))
 }
 
@@ -47,6 +51,7 @@ async function show(call: Call): Promise<Answer> {
       workerId: lane.leaseId,
       lastConsumedAt: null,
       totalConsumed: lane.committed ?? 0,
+      committed: lane.committed,
       offsetLag: lane.offsetLag,
       timeLagSeconds: lane.timeLagSeconds,
       leaseActive: lane.leaseActive,
@@ -77,7 +82,8 @@ export const groupReadRoutes: readonly Route[] = [
     access: 'read-only',
     rank: 'B',
     changes: false,
-    about: 'All groups, one entry per group and queue.',
+    about: 'All groups, or those of one queue; one entry per group and queue.',
+    query: LIST_QUERY,
     answers: {
       200: '[{"name":"…","topics":["…"],"queueName":"…","members":0,"partitionCursors":1,"partitionsWithLag":0,"totalLag":0,"maxTimeLag":0,"state":"Stable|Lagging","storage":"segments","subscriptionMode":"all","subscriptionTimestamp":null,"subscriptionCreatedAt":"…","conflation":false}]',
     },
@@ -91,7 +97,7 @@ export const groupReadRoutes: readonly Route[] = [
     changes: false,
     about: 'The lanes of one group by queue, those with work first.',
     answers: {
-      200: '{"<queue>":{"conflation":false,"partitions":[{"partition":"…","workerId":null,"lastConsumedAt":null,"totalConsumed":0,"offsetLag":0,"timeLagSeconds":0,"leaseActive":false}]}}',
+      200: '{"<queue>":{"conflation":false,"partitions":[{"partition":"…","workerId":null,"lastConsumedAt":null,"totalConsumed":0,"committed":0,"offsetLag":0,"timeLagSeconds":0,"leaseActive":false}]}}',
     },
     handle: show,
   },

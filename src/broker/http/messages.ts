@@ -44,6 +44,7 @@ function messageText(found: FoundMessage): string {
     offset: found.offset,
     traceId: found.traceId,
     producerSub: found.producerSub,
+    payloadAvailable: found.payload !== null,
     isEncrypted: found.encrypted,
     createdAt: found.createdAt,
     retryCount: found.retryCount,

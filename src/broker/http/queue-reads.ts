@@ -17,7 +17,12 @@ async function show(call: Call): Promise<Answer> {
   const found = await reading(call, (db) => showQueue(db, name))
   if (found === null) return missing()
   return json(
-    JSON.stringify({ ...listed(found), partitions: found.partitionList.map(partitionOf), totals: found.messages }),
+    JSON.stringify({
+      ...listed(found),
+      partitionCount: found.partitions,
+      partitions: found.partitionList.map(partitionOf),
+      totals: found.messages,
+    }),
   )
 }
 
@@ -56,7 +61,7 @@ export const queueReadRoutes: readonly Route[] = [
     changes: false,
     about: 'One queue with its partitions, up to a thousand.',
     answers: {
-      200: '{"id":"…","name":"…","namespace":"…","task":"…","createdAt":"…","options":{…},"partitions":[{"id":"…","name":"…","createdAt":"…","stats":{…},"cursor":{…},"lastActivity":null,"oldestMessage":null,"newestMessage":null}],"totals":{…}}',
+      200: '{"id":"…","name":"…","namespace":"…","task":"…","createdAt":"…","options":{…},"partitionCount":1,"partitions":[{"id":"…","name":"…","createdAt":"…","stats":{…},"cursor":{…},"lastActivity":null,"oldestMessage":null,"newestMessage":null}],"totals":{…}}',
       404: NOT_FOUND,
     },
     handle: show,

@@ -7,6 +7,7 @@ import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
 import { placeOf } from './place-of.ts'
 import type { ReportLost } from './report-lost.ts'
+import type { NoteTrace } from '../traces/note-trace.ts'
 import type { StopSwitch } from './stop-switch.ts'
 import type { InvalidIssue } from '../../protocol/standard-schema.ts'
 import type { Transport } from '../transport.ts'
@@ -35,6 +36,7 @@ export interface ConsumeContext {
   /** Says once per consumer that a handler left its message alone. */
   readonly warnUntouched: () => void
   readonly reportLost: ReportLost
+  readonly noteTrace: NoteTrace
   /** The group conflates, or does not, against the plan. */
   readonly warnConflict: () => void
 }

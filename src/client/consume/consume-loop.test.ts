@@ -27,8 +27,10 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
     step: refuse,
     configure: refuse,
     deleteQueue: refuse,
-    seekGroup: refuse,
-    deleteGroup: refuse,
+    groups: { list: refuse, show: refuse, depth: refuse, seek: refuse, delete: refuse, setSubscription: refuse },
+    queues: { list: refuse, get: refuse },
+    messages: { list: refuse, get: refuse, retry: refuse, delete: refuse },
+    traces: { add: refuse, ofMessage: refuse, ofName: refuse, names: refuse },
     deadLetters: { list: refuse, get: refuse, replay: refuse, replayAll: refuse, purge: refuse },
     runs: {
       submit: refuse,

@@ -3,6 +3,7 @@
 import { consumeLoop, type ConsumeResult, type Work } from './consume-loop.ts'
 import type { ConsumeContext } from './consume-context.ts'
 import { reportLostOnce } from './report-lost.ts'
+import { noteTrace } from '../traces/note-trace.ts'
 import { stopSwitch } from './stop-switch.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
@@ -73,6 +74,7 @@ export function startConsumer(parts: ConsumerParts): Consumer {
     leaseSeconds: leaseLength(transport, plan),
     warnUntouched: warnOnce(log, plan.definition.name),
     reportLost: reportLostOnce(log),
+    noteTrace: noteTrace(transport, log),
     warnConflict: () => parts.warnConflict(plan),
   }
   const stop = (): void => stopping.throw()

@@ -8,7 +8,7 @@ import { checkValue, issuesText, type Checked, type InvalidIssue } from '../../p
 import type { ConsumeContext } from './consume-context.ts'
 import { ackOf } from './lane-batch.ts'
 
-type Context = Pick<ConsumeContext, 'plan' | 'onInvalid'>
+type Context = Pick<ConsumeContext, 'plan' | 'onInvalid' | 'noteTrace'>
 
 export type Validated =
   | { readonly valid: true; readonly message: Message<unknown> }
@@ -29,14 +29,14 @@ async function refused({ onInvalid }: Context, delivery: Delivery, issues: reado
 export async function validMessage(context: Context, delivery: Delivery, signal: AbortSignal): Promise<Validated> {
   const data: unknown = JSON.parse(delivery.payload)
   const { schema } = context.plan.definition
-  if (schema === null) return { valid: true, message: messageOf(delivery, data, signal) }
+  if (schema === null) return { valid: true, message: messageOf(delivery, data, signal, context.noteTrace) }
   let checked: Checked<unknown>
   try {
     checked = await checkValue(schema, data)
   } catch (error) {
     return { valid: false, end: async () => ackOf(delivery, 'failed', `the schema failed: ${errorLine(error)}`) }
   }
-  if (checked.valid) return { valid: true, message: messageOf(delivery, checked.value, signal) }
+  if (checked.valid) return { valid: true, message: messageOf(delivery, checked.value, signal, context.noteTrace) }
   const { issues } = checked
   return { valid: false, end: async () => refused(context, delivery, issues) }
 }

@@ -57,7 +57,7 @@ const PAGE = {
 const TARGET = { queue: optional(queueName, null), partition: optional(partitionName, null) } as const
 const BULK = { dryRun: optional(boolean, false) } as const
 
-function instantOf(value: string | Date | undefined, name: string): string | null {
+export function instantOf(value: string | Date | undefined, name: string): string | null {
   if (value === undefined) return null
   return instantText(value instanceof Date ? value.toISOString() : value, root(), name)
 }

@@ -82,7 +82,7 @@ function messageOf({ payload, group, cause, ...letter }: DeadLetter): DeadMessag
   }
 }
 
-function outcomeOf({ result, queue, partition, messageId, transactionId }: Redriven): ReplayOutcome {
+export function replayOutcome({ result, queue, partition, messageId, transactionId }: Redriven): ReplayOutcome {
   return result === 'moved'
     ? { success: true, queue, partition, messageId: messageId ?? '', transactionId: transactionId ?? '' }
     : { success: false, reason: result }
@@ -100,7 +100,7 @@ export function deadLettersClient(calls: DeadLetterCalls): DeadLetters {
       const letter = await calls.get(letterId(id))
       return letter === null ? null : messageOf(letter)
     },
-    replay: async (id, target = {}) => outcomeOf(await calls.replay(letterId(id), targetCall(target))),
+    replay: async (id, target = {}) => replayOutcome(await calls.replay(letterId(id), targetCall(target))),
     async replayAll(queue, options = {}) {
       const { selection, dryRun } = bulkCall(queue, options)
       return calls.replayAll(selection, dryRun)

@@ -1,6 +1,15 @@
 // Reads an answer of the broker: the envelope through declared fields, payloads and values as the text that travelled.
 // What does not fit is a fault of the broker (`internal`), never a guess.
-import { isRecord, readFields, refuse, root, type Field, type Fields, type Values } from '../../protocol/check.ts'
+import {
+  integer,
+  isRecord,
+  readFields,
+  refuse,
+  root,
+  type Field,
+  type Fields,
+  type Values,
+} from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { sliceJson, type Piece, type Shape } from '../../protocol/json-slices.ts'
 
@@ -10,6 +19,14 @@ export const plainText: Field<string> = {
   optional: false,
   read: (value, place, name) => (typeof value === 'string' ? value : refuse(place, name, 'text')),
 }
+
+export const plainNumber: Field<number> = {
+  type: 'a number',
+  optional: false,
+  read: (value, place, name) => (typeof value === 'number' ? value : refuse(place, name, 'a number')),
+}
+
+export const amount: Field<number> = integer(0, Number.MAX_SAFE_INTEGER)
 
 export interface Answer {
   readonly envelope: unknown
@@ -49,6 +66,18 @@ export function fieldsIn<F extends Fields>(fields: F, source: unknown): Values<F
   } catch (error) {
     return unexpected(error instanceof Error ? `has a wrong field: ${error.message}` : 'has a wrong field', error)
   }
+}
+
+/** A member by what it is called here and there: the wire's name, and how it is read. */
+export type Named = Readonly<Record<string, readonly [wire: string, field: Field<unknown>]>>
+type NamedValues<N extends Named> = { readonly [K in keyof N]: N[K][1] extends Field<infer T> ? T : never }
+
+/** Fields that the wire calls otherwise. */
+export function namedIn<const N extends Named>(named: N, source: AnswerRecord): NamedValues<N> {
+  const read = Object.entries(named).map(([name, [wire, field]]) => [name, fieldsIn({ [wire]: field }, source)[wire]])
+  // Each name has the value of its own field; the compiler cannot follow a loop over keys.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(read) as NamedValues<N>
 }
 
 /** The text of a cut member; null when it is absent or JSON null. */

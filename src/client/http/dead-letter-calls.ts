@@ -81,6 +81,16 @@ function selectionQuery(selection: Partial<DeadLetterSelection>): URLSearchParam
   return query
 }
 
+/** A replay by whatever route names the dead letter. */
+export async function httpReplay(settings: HttpSettings, path: string, target: unknown): Promise<Redriven> {
+  try {
+    const call = { method: 'POST', path, body: JSON.stringify(target), repeatable: false } as const
+    return movedIn((await httpCall(settings, call)).text)
+  } catch (error) {
+    return refusedBy(error)
+  }
+}
+
 export function httpDeadLetterCalls(settings: HttpSettings): DeadLetterCalls {
   const read = async (path: string): Promise<string> =>
     (await httpCall(settings, { method: 'GET', path, repeatable: true })).text
@@ -108,13 +118,7 @@ export function httpDeadLetterCalls(settings: HttpSettings): DeadLetterCalls {
       }
     },
 
-    async replay(id, target) {
-      try {
-        return movedIn(await post(`/api/v1/dlq/${id}/replay`, target))
-      } catch (error) {
-        return refusedBy(error)
-      }
-    },
+    replay: async (id, target) => httpReplay(settings, `/api/v1/dlq/${id}/replay`, target),
 
     async replayAll({ group, ...selection }, dryRun) {
       const body = { ...selection, consumerGroup: group, dryRun }

@@ -7,13 +7,10 @@ import { showDeadLetter } from '../../operations/show-dead-letter.ts'
 import { replayDeadLetters } from '../../traffic/replay-dead-letters.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
 import type { DeadLetterCalls } from '../dead-letters/dead-letters-client.ts'
+import type { Repeatedly } from './repeated.ts'
 
 /** `call` waits for the schema and repeats what may be repeated: here each may, as what was moved or removed is gone. */
-export function deadLetterCalls(
-  database: Database,
-  traffic: Traffic,
-  call: <T>(repeatable: boolean, work: () => Promise<T>) => Promise<T>,
-): DeadLetterCalls {
+export function deadLetterCalls(database: Database, traffic: Traffic, call: Repeatedly): DeadLetterCalls {
   return {
     list: async (page) => call(true, async () => listDeadLetters(database.reader, page)),
     get: async (id) => call(true, async () => showDeadLetter(database.reader, id)),

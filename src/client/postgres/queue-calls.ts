@@ -1,22 +1,16 @@
-// The calls about queues and groups themselves, straight to PostgreSQL, checked as the broker checks them.
+// The calls that change queues, straight to PostgreSQL, checked as the broker checks them.
 import type { Database } from '../../db/pool.ts'
 import { configure } from '../../operations/configure.ts'
-import { deleteGroup } from '../../operations/delete-group.ts'
 import { deleteQueue } from '../../operations/delete-queue.ts'
-import { seekGroup } from '../../operations/seek-group.ts'
 import { checkOptions } from '../../protocol/configure-request.ts'
-import { LockstepError } from '../../protocol/errors.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
 import { effectiveSettings } from '../queue-settings.ts'
 import type { Transport } from '../transport.ts'
 
-export function queueCalls(
-  database: Database,
-  traffic: Traffic,
-): Pick<Transport, 'configure' | 'deleteQueue' | 'seekGroup' | 'deleteGroup'> {
+export function queueCalls(database: Database, traffic: Traffic): Pick<Transport, 'configure' | 'deleteQueue'> {
   /** What waits for this queue looks again, from the beginning. */
-  function moved(queue: string, group: string | null): void {
-    traffic.floors.forget(queue, group)
+  function moved(queue: string): void {
+    traffic.floors.forget(queue, null)
     traffic.committed(queue)
   }
 
@@ -26,25 +20,14 @@ export function queueCalls(
         ...call,
         options: checkOptions(call.options),
       })
-      moved(queue, null)
+      moved(queue)
       return { queue, namespace, task, options: effectiveSettings(options) }
     },
 
     async deleteQueue(queue) {
       const deleted = await deleteQueue(database, queue)
-      moved(queue, null)
+      moved(queue)
       return deleted
-    },
-
-    async seekGroup(group, queue, to) {
-      const partitions = await seekGroup(database, { group, queue, to })
-      if (partitions === null) throw new LockstepError('not_found', `there is no queue '${queue}'`)
-      moved(queue, group)
-    },
-
-    async deleteGroup(group, queue) {
-      await deleteGroup(database, { group, queue })
-      moved(queue, group)
     },
   }
 }

@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LockstepError } from '../../protocol/errors.ts'
 import { pauseBefore } from '../retry-pause.ts'
 
+/** Runs a call of the client's, by this policy. */
+export type Repeatedly = <T>(repeatable: boolean, work: () => Promise<T>) => Promise<T>
+
 const FULL = { status: 429, retryAfter: null }
 
 export async function repeated<T>(repeatable: boolean, work: () => Promise<T>): Promise<T> {

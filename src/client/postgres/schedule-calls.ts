@@ -8,11 +8,12 @@ import { putSchedule } from '../../operations/put-schedule.ts'
 import { triggerSchedule } from '../../operations/trigger-schedule.ts'
 import { RANK, type Admission } from '../../traffic/admission.ts'
 import type { ScheduleCalls } from '../../workflow/run/schedule-calls.ts'
+import type { Repeatedly } from './repeated.ts'
 
 export interface SchedulePorts {
   readonly database: Database
   readonly admission: Admission
-  readonly call: <T>(repeatable: boolean, work: () => Promise<T>) => Promise<T>
+  readonly call: Repeatedly
   /** After a run was started: workers look. */
   readonly wake: () => void
 }
