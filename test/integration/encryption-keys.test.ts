@@ -2,6 +2,7 @@
 // everything with the current key, and a name belongs to one key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Lockstep } from 'lockstep'
 import { createBroker } from '../../src/broker/create-broker.ts'
 import { ack } from '../../src/operations/ack.ts'
 import { configure } from '../../src/operations/configure.ts'
@@ -100,6 +101,39 @@ test('a dead letter is opened in lists, and moved back, or elsewhere, sealed ane
     ['"plain"'],
     'the one pushed to the open queue',
   )
+})
+
+test('a client with the keys replays sealed dead letters, one or all of them; one without them moves none', async (t) => {
+  const own = await createTestDatabase(t)
+  const { connectionString } = own
+  const knowing = new Lockstep({ connectionString, encryptionKeys: `k1:${key()}`, logger: { warn() {} } })
+  const blind = new Lockstep({ connectionString, logger: { warn() {} } })
+  t.after(async () => Promise.all([knowing.close(), blind.close()]))
+  await knowing.queue('q').config({ encryptionEnabled: true }).create()
+  const queue = knowing.queue('q').group('g').subscriptionMode('all').batch(10)
+  await queue.push(['a', 'b', 'c'].map((data) => ({ data, transactionId: data })))
+  await knowing.ack(await queue.wait(true).pop(), 'dlq')
+
+  const { messages } = await knowing.deadLetters.list({ queue: 'q' })
+  assert.deepEqual(messages.map(({ data }) => String(data)).toSorted(), ['a', 'b', 'c'])
+  assert.deepEqual(
+    (await blind.deadLetters.list({ queue: 'q' })).messages.map(({ text, encrypted: sealed }) => [text, sealed]),
+    Array.from({ length: 3 }, () => [null, true]),
+  )
+  const [first] = messages
+  assert.ok(first !== undefined)
+  await assert.rejects(blind.deadLetters.replay(first.id), { code: 'encryption_key_missing' })
+  await assert.rejects(blind.deadLetters.replayAll('q'), { code: 'encryption_key_missing' })
+  assert.equal((await knowing.deadLetters.replay(first.id)).success, true)
+  assert.deepEqual(await knowing.deadLetters.replayAll('q'), { matched: 2, moved: 2, kept: 0 })
+  const back: unknown[] = []
+  while (back.length < 3) {
+    const found = await queue.wait(true).pop()
+    back.push(...found.map(({ data }) => data))
+    await knowing.ack(found)
+  }
+  assert.deepEqual(back.map(String).toSorted(), ['a', 'b', 'c'])
+  assert.ok((await payloads(own, 'message')).every((payload) => payload.startsWith('$1:')))
 })
 
 test('a rotation seals everything with the current key, what was plain too; then the old key is not needed', async (t) => {
