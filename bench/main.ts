@@ -1,5 +1,5 @@
 // The benchmark: embedded PostgreSQL with full durability, the broker and the load generator as processes of their own, on
-// the same cores. node .build/bench/main.js [--list] [--only name,name] [--seconds n] [--keep], or `peers` and its own options.
+// the same cores.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { migrate } from '../src/db/migrate/migrate.ts'
 import { openDatabase } from '../src/db/pool.ts'
 import { startPostgres } from '../src/embedded/start-postgres.ts'
+import { chosen, isRefusal, secondsOf } from './choice.ts'
 import { describeMachine } from './machine.ts'
 import { runPeers } from './peers/run-peers.ts'
 import { report } from './report.ts'
@@ -23,8 +24,26 @@ const SETTINGS = { synchronous_commit: 'on', fsync: 'on', shared_buffers: '1GB' 
 // A database of its own each time, so that no run inherits the bloat of another.
 const DATABASE = `bench_${Date.now()}`
 
-if (process.argv[2] === 'peers') await runPeers(root, process.argv.slice(3))
-else await main()
+const USAGE = `usage: npm run bench -- [--list] [--only name,…] [--seconds n] [--keep]
+       npm run bench -- peers [--list] [--only name,…] [--peers 'name;…'] [--seconds n] [--json] [--keep]
+
+  --list       name the rows and end
+  --only       run these
+  --peers      beside these systems
+  --seconds n  length of a row's window, 1 to 600
+  --json       print the figures as JSON
+  --keep       write the table into bench/results
+`
+
+try {
+  if (process.argv.includes('--help')) console.log(USAGE)
+  else if (process.argv[2] === 'peers') await runPeers(root, process.argv.slice(3))
+  else await main()
+} catch (error) {
+  if (!isRefusal(error)) throw error
+  console.error(`${error.message}\n\n${USAGE}`)
+  process.exitCode = 1
+}
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -39,16 +58,7 @@ async function main(): Promise<void> {
     for (const row of ROWS) console.log(`${row.name.padEnd(20)} ${row.what}`)
     return
   }
-  await run(chosen(values.only), Number(values.seconds), values.keep)
-}
-
-function chosen(only: string | undefined): readonly Row[] {
-  if (only === undefined) return ROWS
-  return only.split(',').map((name) => {
-    const row = ROWS.find((one) => one.name === name)
-    if (row === undefined) throw new Error(`no row is called '${name}'; see --list`)
-    return row
-  })
+  await run(chosen(ROWS, values.only), secondsOf(values.seconds), values.keep)
 }
 
 async function run(rows: readonly Row[], seconds: number, keep: boolean): Promise<void> {

@@ -1,11 +1,12 @@
 // The comparison: every workload on every system, one after the other on one PostgreSQL, each in a process and a database of
-// its own. node .build/bench/main.js peers [--list] [--only workload,…] [--peers name,…] [--seconds n] [--json] [--keep]
+// its own.
 import { fork } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
 import { startPostgres } from '../../src/embedded/start-postgres.ts'
+import { chosen, secondsOf } from '../choice.ts'
 import { describeMachine } from '../machine.ts'
 import { installPeers } from './install-peers.ts'
 import type { PeerJob, PeerOutcome, PeerReply } from './peer-job.ts'
@@ -35,6 +36,7 @@ export async function runPeers(root: string, args: readonly string[]): Promise<v
     for (const one of PEERS) console.log(`${one.name.padEnd(30)} ${one.version.padEnd(12)} ${one.settings}`)
     return
   }
+  const seconds = secondsOf(values.seconds)
   const workloads = chosen(WORKLOADS, values.only)
   const peers = chosen(PEERS, values.peers, ';')
   const { home, node } = await installPeers(root)
@@ -59,7 +61,7 @@ export async function runPeers(root: string, args: readonly string[]): Promise<v
             connectionString,
             home,
             warmupSeconds: WARMUP_SECONDS,
-            seconds: Number(values.seconds),
+            seconds,
           }),
         )
         compared.push({ workload, peer, outcome })
@@ -77,7 +79,7 @@ export async function runPeers(root: string, args: readonly string[]): Promise<v
     postgres: postgres.version,
     settings: SETTINGS,
     date,
-    seconds: Number(values.seconds),
+    seconds,
   }
   const text = reportPeers(head, compared)
   console.log(values.json ? JSON.stringify(compared.map(flat), null, 2) : text)
@@ -91,19 +93,6 @@ export async function runPeers(root: string, args: readonly string[]): Promise<v
     writeFileSync(path, text)
     console.error(`written to ${path}`)
   }
-}
-
-function chosen<T extends { readonly name: string }>(
-  all: readonly T[],
-  only: string | undefined,
-  between = ',',
-): readonly T[] {
-  if (only === undefined) return all
-  return only.split(between).map((name) => {
-    const found = all.find((one) => one.name === name)
-    if (found === undefined) throw new Error(`nothing is called '${name}'; see --list`)
-    return found
-  })
 }
 
 const flat = ({ workload, peer, outcome }: Compared): object => ({

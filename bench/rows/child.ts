@@ -2,6 +2,7 @@
 // its own id, and none outlives the bench.
 import { fork, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Job, Outcome, Reply } from '../load/job.ts'
 
@@ -52,7 +53,10 @@ export async function startEcho(path: string): Promise<Child & { readonly url: s
   return { pid: child.pid ?? 0, url, run: refuse, stop: () => ended(child, () => child.disconnect()) }
 }
 
-/** The broker as an operator runs it: `lockstep serve`. */
+/** One for the whole run: a name belongs to one key, and the database remembers which. */
+const RING = `bench:${randomBytes(32).toString('base64')}`
+
+/** The broker as an operator runs it: `lockstep serve`. It has a key for the queues that are encrypted. */
 export async function startBroker(
   command: string,
   connectionString: string,
@@ -60,7 +64,7 @@ export async function startBroker(
   const port = await freePort()
   const child = spawn(process.execPath, [...profiling(), command, 'serve', '--port', String(port)], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, DATABASE_URL: connectionString },
+    env: { ...process.env, DATABASE_URL: connectionString, LOCKSTEP_ENCRYPTION_KEYS: RING },
   })
   const url = `http://127.0.0.1:${port}`
   for (let tries = 0; ; tries += 1) {
