@@ -34,14 +34,17 @@ export interface PopOutcome {
   readonly floor: string | null
   /**
    * backfill: call again at once. staged: committed messages wait for a partition that was held; call again with waitStaged.
-   * held: what there is does not fill a batch; call again in `dueInMs` with how long it was held.
+   * held: what there is does not fill a batch; call again in `dueInMs` with how long it was held. busy: somebody else is claiming
+   * what is due, and may leave some of it; call again in a moment.
    */
-  readonly again: 'no' | 'backfill' | 'staged' | 'held'
+  readonly again: (typeof AGAIN)[number]
   /** The group delivers only the newest message of each partition. */
   readonly conflation: boolean
   /** Until the next delayed, backing-off or leased lane is due, or the hold is over; null when there is none. */
   readonly dueInMs: number | null
 }
+
+const AGAIN = ['no', 'backfill', 'staged', 'held', 'busy'] as const
 
 const POP =
   'select * from lockstep.pop_joined($1, $2, $3, $4::text[], $5::int, $6::int, $7::int, $8::boolean, $9, $10::timestamptz, $11, $12::boolean, $13::boolean, $14::int, $15::text[])'
@@ -68,11 +71,10 @@ export async function pop(db: Executor, request: PopRequest): Promise<PopOutcome
   const queueId = header?.[1] ?? '0'
   const answers: Delivery[][] = request.leaseIds.map(() => [])
   fill(answers, rows, queueId, request, db.vault)
-  const again = header?.[2]
   return {
     answers,
     floor: header?.[6] ?? null,
-    again: again === 'backfill' || again === 'staged' || again === 'held' ? again : 'no',
+    again: AGAIN.find((word) => word === header?.[2]) ?? 'no',
     conflation: header?.[3] === '1',
     dueInMs: header?.[4] === null || header?.[4] === undefined ? null : Number(header[4]),
   }

@@ -4,7 +4,9 @@
 // no connection and are looked for again when the lot is rung (a push or an ack in this process, a hint from another one),
 // when the database said a lane becomes due, and after a growing pause in any case: the pause is the floor, the rest are hints.
 // What a look brings for a pop whose client has gone goes to the next pop of the lot, or back to the queue at once. Pops that
-// minPopWaitTime holds stand among the parked ones, whether they wait or not; the last look of each takes what there is.
+// minPopWaitTime holds stand among the parked ones, whether they wait or not; the last look of each takes what there is. A pop
+// that does not wait is not told that there is nothing while another process holds what is due for claims of its own: it is
+// looked for again, a few times, a moment later.
 import type { PopOutcome } from '../operations/pop.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import type { Delivery } from '../protocol/message.ts'
@@ -24,6 +26,9 @@ const MESSAGES_PER_WIDE_LOOK = 4_000
 const LOOKS = 2
 const LASTING_MS = 100
 const FIRST_EAGER = 4
+/** A claim of another process lasts a few milliseconds, one that reads many megabytes a hundred. */
+const BUSY_MS = 15
+const BUSY_LOOKS = 10
 
 export interface Waiter {
   readonly waitMs: number
@@ -33,6 +38,8 @@ export interface Waiter {
   timer: NodeJS.Timeout | null
   /** A look has been made for it and it was parked. */
   looked: boolean
+  /** Looks that found what is due in another's hands. */
+  busyLooks: number
   /** Its time is over: the look that is being made for it, or a last one of a pop that was held, ends it. */
   expired: boolean
   gone: boolean
@@ -64,6 +71,8 @@ export interface Lot {
 export function createLot(wish: PopWish, ports: LotPorts): Lot {
   const fresh = new Set<Waiter>()
   const parked = new Set<Waiter>()
+  /** They do not wait, but another process was claiming when they were looked for. */
+  const postponed = new Set<Waiter>()
   const messagesPerLook = wish.partitions === 1 ? MESSAGES_PER_LOOK : MESSAGES_PER_WIDE_LOOK
   const seatsAtMost = Math.max(1, Math.min(SEATS, Math.floor(messagesPerLook / wish.batch)))
   let seated = 0
@@ -75,6 +84,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
   let eager = FIRST_EAGER
   let pause = FIRST_PAUSE_MS
   let timer: NodeJS.Timeout | null = null
+  let postponing: NodeJS.Timeout | null = null
   let closed = false
   let conflation: boolean | null = null
   /** Since when there is something, but less than a batch. */
@@ -105,6 +115,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     if (waiter.timer) clearTimeout(waiter.timer)
     fresh.delete(waiter)
     parked.delete(waiter)
+    postponed.delete(waiter)
     forgetIfEmpty()
   }
 
@@ -220,7 +231,8 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     if (outcome.again === 'staged') staged = true
     if (!held) heldSince = null
     else if (heldSince === null || found.length > 0) heldSince = performance.now()
-    for (const waiter of empty) reseat(waiter, lookAgain)
+    for (const waiter of empty) reseat(waiter, lookAgain, outcome.again === 'busy')
+    if (outcome.again === 'busy') pause = FIRST_PAUSE_MS
     eager = found.length >= seats.length ? Math.min(SEATS, eager * 2) : Math.max(FIRST_EAGER, found.length + 1)
     if (found.length > 0) pause = FIRST_PAUSE_MS
     // A full house means that there may be more.
@@ -228,13 +240,25 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     else plan(outcome.dueInMs, held)
   }
 
-  function reseat(waiter: Waiter, lookAgain: boolean): void {
+  function reseat(waiter: Waiter, lookAgain: boolean, busy: boolean): void {
     if (closed || waiter.expired) finish(waiter, [])
     else if (lookAgain) fresh.add(waiter)
+    else if (busy && waiter.waitMs === 0 && waiter.busyLooks < BUSY_LOOKS) postpone(waiter)
     else if (waiter.waitMs > 0 || heldSince !== null) {
       waiter.looked = waiter.waitMs > 0
       parked.add(waiter)
     } else finish(waiter, [])
+  }
+
+  function postpone(waiter: Waiter): void {
+    waiter.busyLooks += 1
+    postponed.add(waiter)
+    postponing ??= setTimeout(() => {
+      postponing = null
+      for (const one of postponed) fresh.add(one)
+      postponed.clear()
+      schedule()
+    }, BUSY_MS)
   }
 
   /** A pop that waits keeps waiting through a fault of the database; one that was never looked for is told. */
@@ -272,18 +296,21 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
   }
 
   function forgetIfEmpty(): void {
-    if (fresh.size + parked.size + seated > 0) return
+    if (fresh.size + parked.size + postponed.size + seated > 0) return
     if (timer) clearTimeout(timer)
-    timer = null
+    if (postponing) clearTimeout(postponing)
+    timer = postponing = null
     ports.emptied()
   }
 
   function close(): void {
     closed = true
     if (timer) clearTimeout(timer)
-    timer = null
-    for (const waiter of [...fresh, ...parked]) finish(waiter, [])
+    if (postponing) clearTimeout(postponing)
+    timer = postponing = null
+    for (const waiter of [...fresh, ...postponed, ...parked]) finish(waiter, [])
     fresh.clear()
+    postponed.clear()
     parked.clear()
   }
 
@@ -294,7 +321,7 @@ export function createLot(wish: PopWish, ports: LotPorts): Lot {
     ring,
     close,
     get size() {
-      return fresh.size + parked.size + seated
+      return fresh.size + parked.size + postponed.size + seated
     },
     get parked() {
       return parked.size

@@ -321,3 +321,36 @@ test('a pop whose time is over while it is held takes what there is', async () =
   await until(() => outcome.messages !== null)
   assert.equal(outcome.messages?.length, 1)
 })
+
+test('a pop that does not wait is not told of nothing while another process claims what is due, but not kept for ever', async () => {
+  const { looks, pop, until } = stand()
+  const served = pop(0)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0, { again: 'busy' })
+  await until(() => looks.length === 2)
+  looks[1]?.answer(1)
+  await until(() => served.outcome.messages !== null)
+  assert.equal(served.outcome.messages?.length, 1)
+  const kept = pop(0)
+  const answered = (): boolean => kept.outcome.messages !== null
+  for (let seen = 2; !answered(); seen++) {
+    await until(() => looks.length > seen || answered())
+    looks[seen]?.answer(0, { again: 'busy' })
+    assert.ok(seen < 20, 'as if it waited')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.deepEqual(kept.outcome.messages, [])
+})
+
+test('a pop that goes, and a farewell, end also what was put off because another process claims', async () => {
+  const { looks, parking, pop, until } = stand()
+  const gone = pop(0)
+  const stays = pop(0)
+  await until(() => looks.length === 1)
+  looks[0]?.answer(0, { again: 'busy' })
+  await new Promise((resolve) => setImmediate(resolve))
+  gone.ticket.cancel()
+  parking.close()
+  assert.deepEqual([gone.outcome.messages, stays.outcome.messages], [null, []])
+  await parking.idle()
+})

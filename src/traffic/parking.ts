@@ -140,6 +140,7 @@ export function createParking(ports: ParkingPorts): Parking {
         },
         timer: null,
         looked: false,
+        busyLooks: 0,
         expired: false,
         gone: false,
       }

@@ -10,24 +10,14 @@ import type { Delivery, PushItem } from '../../src/protocol/message.ts'
 import { mintId } from '../../src/protocol/mint-id.ts'
 import type { StepOperation, TransactionRequest } from '../../src/protocol/transaction.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
+import { randomFrom, seedOfRun } from '../kit/random-from.ts'
 
 const LONG = process.env['LOCKSTEP_LONG'] === '1'
 const WORKERS = 32
 const ROUNDS = LONG ? 400 : 12
 const PARTITIONS = 12
 const KEYS = 6
-const SEED = Number(process.env['LOCKSTEP_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-
-/** Mulberry32: small, seeded, good enough to shuffle by. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+const SEED = seedOfRun()
 
 function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
   return items

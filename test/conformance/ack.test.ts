@@ -1,10 +1,10 @@
 // Acks and leases on both ways: read off the message, fenced by the lease, every verdict a value.
 import assert from 'node:assert/strict'
 import type { AckRef } from 'lockstep'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 import { until } from './until.ts'
 
-onBothWays('an ack moves the cursor of the group that the message was delivered to', async ({ lockstep, named }) => {
+onEveryWay('an ack moves the cursor of the group that the message was delivered to', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   await queue.push([{ data: 1 }, { data: 2 }, { data: 3 }])
   const g = queue.group('g').subscriptionMode('all')
@@ -22,7 +22,7 @@ onBothWays('an ack moves the cursor of the group that the message was delivered 
   assert.equal((await queue.pop()).length, 3)
 })
 
-onBothWays(
+onEveryWay(
   "an ack for another group than the message's is refused and changes nothing",
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
@@ -38,7 +38,7 @@ onBothWays(
   },
 )
 
-onBothWays('an unknown status is refused', async ({ lockstep, named }) => {
+onEveryWay('an unknown status is refused', async ({ lockstep, named }) => {
   await lockstep.queue(named('q')).push({ data: 1 })
   const [message] = await lockstep.queue(named('q')).pop()
   assert.ok(message)
@@ -46,7 +46,7 @@ onBothWays('an unknown status is refused', async ({ lockstep, named }) => {
   await assert.rejects(lockstep.ack(message, 'done'), { code: 'bad_request' })
 })
 
-onBothWays(
+onEveryWay(
   'failed and retry bring the message back, dlq does not; true and false are completed and failed',
   async ({ lockstep, named, sql }) => {
     const name = named('q')
@@ -72,7 +72,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'an ack with a lapsed lease is refused as lease_lost, and the new holder is untouched',
   async ({ lockstep, another, named }) => {
     const queue = named('q')
@@ -96,7 +96,7 @@ onBothWays(
   },
 )
 
-onBothWays('a renewed lease outlives its first length', async ({ lockstep, named, sql }) => {
+onEveryWay('a renewed lease outlives its first length', async ({ lockstep, named, sql }) => {
   const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all').leaseSeconds(1)
   await queue.push({ data: 1 })
   const [message] = await queue.pop()
@@ -114,7 +114,7 @@ onBothWays('a renewed lease outlives its first length', async ({ lockstep, named
   assert.equal((await lockstep.ack(message)).success, true)
 })
 
-onBothWays('acks of several groups and messages are answered each in its place', async ({ lockstep, named }) => {
+onEveryWay('acks of several groups and messages are answered each in its place', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   await queue.partition('a').push({ data: 1 })
   await queue.partition('b').push({ data: 2 })
@@ -136,7 +136,7 @@ onBothWays('acks of several groups and messages are answered each in its place',
   assert.equal(refused.reason, 'rejected')
 })
 
-onBothWays('the same ack again is no harm', async ({ lockstep, named }) => {
+onEveryWay('the same ack again is no harm', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   await queue.push({ data: 1 })
   const [message] = await queue.pop()

@@ -1,10 +1,10 @@
 // How a consumer keeps its lease and how it ends, on both ways: renewed while a handler runs, told when it is lost, and stopped
 // without leaving anything behind.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 import { gate, until } from './until.ts'
 
-onBothWays(
+onEveryWay(
   'a handler longer than the lease keeps it, and one whose renewal is off loses it and is told',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all').leaseSeconds(1)
@@ -42,7 +42,7 @@ onBothWays(
   },
 )
 
-onBothWays('a renewal that renews nothing aborts the signal of the message', async ({ lockstep, named, sql }) => {
+onEveryWay('a renewal that renews nothing aborts the signal of the message', async ({ lockstep, named, sql }) => {
   const name = named('q')
   const queue = lockstep.queue(name).group('g').subscriptionMode('all')
   await queue.push({ data: 1 })
@@ -67,7 +67,7 @@ onBothWays('a renewal that renews nothing aborts the signal of the message', asy
   assert.equal(aborted, true)
 })
 
-onBothWays(
+onEveryWay(
   'a stopped consumer finishes what it works on, hands the rest back uncounted, and resolves',
   async ({ lockstep, another, named, sql }) => {
     const name = named('q')
@@ -104,7 +104,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'close stops every consumer, and abandons a handler only when its patience is over',
   async ({ another, named }) => {
     const lockstep = another()
@@ -133,7 +133,7 @@ onBothWays(
   },
 )
 
-onBothWays('concurrency works on several partitions at once and never on one twice', async ({ lockstep, named }) => {
+onEveryWay('concurrency works on several partitions at once and never on one twice', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   const partitions = Array.from({ length: 8 }, (_, index) => `p${index}`)
   for (const partition of partitions) await queue.partition(partition).push([1, 2, 3, 4].map((data) => ({ data })))
@@ -164,7 +164,7 @@ onBothWays('concurrency works on several partitions at once and never on one twi
   assert.ok(together > 1, 'nothing ran side by side')
 })
 
-onBothWays('settings may be said before and after each()', async ({ lockstep, named }) => {
+onEveryWay('settings may be said before and after each()', async ({ lockstep, named }) => {
   await lockstep.queue(named('q')).push([1, 2, 3].map((data) => ({ data })))
   const seen: number[] = []
   const result = await lockstep
@@ -188,7 +188,7 @@ onBothWays('settings may be said before and after each()', async ({ lockstep, na
   assert.deepEqual([result, seen], [{ consumed: 3, reason: 'limit' }, [1, 2, 3]])
 })
 
-onBothWays('what can never succeed ends the consumer with its error', async ({ lockstep }) => {
+onEveryWay('what can never succeed ends the consumer with its error', async ({ lockstep }) => {
   const closed = lockstep.queue('whatever')
   await lockstep.close()
   await assert.rejects(
@@ -197,7 +197,7 @@ onBothWays('what can never succeed ends the consumer with its error', async ({ l
   )
 })
 
-onBothWays(
+onEveryWay(
   'a renewed lease is never longer than the queue says, so a killed worker keeps nobody waiting longer',
   async ({ lockstep, named, sql }) => {
     const name = named('q')

@@ -1,10 +1,10 @@
 // The consume loop on both ways: each message once, in order, settled by how its handler ended, and an end that leaves nothing
 // behind.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 import { gate, until } from './until.ts'
 
-onBothWays(
+onEveryWay(
   'each() hands over one message at a time, in order, and completes what returned',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('q'))
@@ -30,7 +30,7 @@ onBothWays(
   },
 )
 
-onBothWays('without each() the handler takes what one claim brought', async ({ lockstep, named }) => {
+onEveryWay('without each() the handler takes what one claim brought', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
   await queue.push([1, 2, 3, 4, 5].map((data) => ({ data })))
   const batches: number[][] = []
@@ -45,7 +45,7 @@ onBothWays('without each() the handler takes what one claim brought', async ({ l
   assert.deepEqual(await queue.pop(), [])
 })
 
-onBothWays('a limit claims no more than it will finish', async ({ lockstep, named }) => {
+onEveryWay('a limit claims no more than it will finish', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
   await queue.push([1, 2, 3].map((data) => ({ data })))
   await queue
@@ -70,7 +70,7 @@ onBothWays('a limit claims no more than it will finish', async ({ lockstep, name
   assert.deepEqual([result.consumed, handled.length], [2, 2], 'side by side too')
 })
 
-onBothWays(
+onEveryWay(
   'idleMillis ends a consumer for which nothing comes, and only then',
   async ({ lockstep, another, named }) => {
     const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
@@ -91,7 +91,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a handler that throws spends a retry, and the dead letter keeps its words',
   async ({ lockstep, named, sql }) => {
     const name = named('q')
@@ -118,7 +118,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a batch that throws is failed at its head, and its neighbours are not dead-lettered with it',
   async ({ lockstep, named, sql }) => {
     const name = named('q')
@@ -147,7 +147,7 @@ onBothWays(
   },
 )
 
-onBothWays('an explicit ack in the handler is the last word, whatever autoAck says', async ({ lockstep, named }) => {
+onEveryWay('an explicit ack in the handler is the last word, whatever autoAck says', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
   await queue.push([1, 2].map((data) => ({ data })))
   const seen: number[] = []
@@ -183,7 +183,7 @@ onBothWays('an explicit ack in the handler is the last word, whatever autoAck sa
   )
 })
 
-onBothWays('autoAck(false) leaves the ack to the handler and says once when it forgets', async ({ another, named }) => {
+onEveryWay('autoAck(false) leaves the ack to the handler and says once when it forgets', async ({ another, named }) => {
   const warnings: string[] = []
   const lockstep = another({ warn: (_, message) => warnings.push(message) })
   const queue = lockstep.queue(named('q')).group('g').subscriptionMode('all')
@@ -199,7 +199,7 @@ onBothWays('autoAck(false) leaves the ack to the handler and says once when it f
   assert.deepEqual(await queue.pop(), [], 'the messages keep their lease')
 })
 
-onBothWays(
+onEveryWay(
   'a lost commit hands its message back at once, and no crash and no retry is counted',
   async ({ lockstep, another, named, sql }) => {
     const name = named('q')
@@ -238,7 +238,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'two workers race the step: one moves the order, the loser finishes its message within a second',
   async ({ lockstep, another, named }) => {
     const key = named('order')
@@ -286,7 +286,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a message that can only lose its commit is reported from the fifth delivery on and dead-lettered after the twentieth',
   async ({ another, named, sql }) => {
     const warnings: { message: string; details: Readonly<Record<string, unknown>> }[] = []
@@ -330,7 +330,7 @@ onBothWays(
   },
 )
 
-onBothWays('a failed handler is logged with its stack and its message', async ({ another, named }) => {
+onEveryWay('a failed handler is logged with its stack and its message', async ({ another, named }) => {
   const warnings: Readonly<Record<string, unknown>>[] = []
   const lockstep = another({ warn: (details) => warnings.push(details) })
   const queue = lockstep.queue(named('q'))
@@ -353,7 +353,7 @@ function withoutHandler(builder: object): Promise<unknown> {
   return Reflect.apply(consume, builder, [])
 }
 
-onBothWays('consume without a function is refused at the call', async ({ lockstep, named }) => {
+onEveryWay('consume without a function is refused at the call', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q')).group('g')
   await assert.rejects(withoutHandler(queue), { code: 'bad_request' })
   const each = queue.each()

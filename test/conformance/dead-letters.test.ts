@@ -2,7 +2,7 @@
 // conflate, whose acks tell what they stood for.
 import assert from 'node:assert/strict'
 import type { Lockstep } from 'lockstep'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
 /** So many messages that the group has given up, with their numbers as payloads and in their reasons. */
 async function bury(lockstep: Lockstep, queue: string, group: string, count: number): Promise<void> {
@@ -16,7 +16,7 @@ async function bury(lockstep: Lockstep, queue: string, group: string, count: num
   }
 }
 
-onBothWays(
+onEveryWay(
   'dead letters are listed newest first, page by page, and each is shown by its id',
   async ({ lockstep, named }) => {
     const queue = named('q')
@@ -45,7 +45,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'one is put back once, into its partition or another, and wakes who waits there',
   async ({ lockstep, named }) => {
     const queue = named('q')
@@ -71,7 +71,7 @@ onBothWays(
   },
 )
 
-onBothWays('many are put back or removed, after a dry run that only counts', async ({ lockstep, named }) => {
+onEveryWay('many are put back or removed, after a dry run that only counts', async ({ lockstep, named }) => {
   const queue = named('q')
   await bury(lockstep, queue, 'g', 3)
   const { deadLetters } = lockstep
@@ -90,7 +90,7 @@ onBothWays('many are put back or removed, after a dry run that only counts', asy
   assert.deepEqual(again?.data, { n: 1 })
 })
 
-onBothWays(
+onEveryWay(
   'a conflating group gets the newest of each partition, and its ack tells how many that stood for',
   async (c) => {
     const queue = c.lockstep.queue(c.named('prices'))
@@ -124,7 +124,7 @@ onBothWays(
   },
 )
 
-onBothWays('a client that disagrees with its group about conflation is warned once', async (c) => {
+onEveryWay('a client that disagrees with its group about conflation is warned once', async (c) => {
   const warnings: string[] = []
   const logger = { warn: (_: Readonly<Record<string, unknown>>, message: string) => void warnings.push(message) }
   const queue = c.another(logger).queue(c.named('q'))

@@ -1,10 +1,10 @@
 // in(tx) on both ways: pushes and state that exist when the caller's own transaction commits, and only then.
 import assert from 'node:assert/strict'
 import { Pool } from 'pg'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 import { until } from './until.ts'
 
-onBothWays(
+onEveryWay(
   'pushes and state are there after the commit, in order, and not before',
   async ({ lockstep, connect, named }) => {
     const tx = await connect()
@@ -38,7 +38,7 @@ onBothWays(
   },
 )
 
-onBothWays('a rollback leaves nothing, to a savepoint too', async ({ lockstep, connect, named }) => {
+onEveryWay('a rollback leaves nothing, to a savepoint too', async ({ lockstep, connect, named }) => {
   const tx = await connect()
   const queue = lockstep.queue(named('q'))
   await tx.query('begin')
@@ -59,7 +59,7 @@ onBothWays('a rollback leaves nothing, to a savepoint too', async ({ lockstep, c
   assert.equal((await lockstep.kv.get('o', named('k'))).found, false)
 })
 
-onBothWays('a lost version is a value and the transaction goes on', async ({ lockstep, connect, named }) => {
+onEveryWay('a lost version is a value and the transaction goes on', async ({ lockstep, connect, named }) => {
   const made = await lockstep.kv.put('o', named('k'), 'a', { ttl: '1d' })
   const tx = await connect()
   await tx.query('begin')
@@ -72,7 +72,7 @@ onBothWays('a lost version is a value and the transaction goes on', async ({ loc
   assert.equal((await lockstep.kv.get('o', named('k'))).value, 'b')
 })
 
-onBothWays(
+onEveryWay(
   'a repeat inside the window is a duplicate, another body a conflict',
   async ({ lockstep, connect, named }) => {
     await lockstep.queue(named('q')).push({ data: 1, transactionId: 'k' })
@@ -93,7 +93,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'what is no open transaction is refused by name, and nothing is sent',
   async ({ lockstep, connect, connectionString, named }) => {
     const pool = new Pool({ connectionString, max: 1 })
@@ -121,7 +121,7 @@ onBothWays(
 )
 
 for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
-  onBothWays(`pushes and state work in a ${isolation} transaction`, async ({ lockstep, connect, named }) => {
+  onEveryWay(`pushes and state work in a ${isolation} transaction`, async ({ lockstep, connect, named }) => {
     const tx = await connect()
     await tx.query(`begin isolation level ${isolation}`)
     await lockstep.in(tx).queue(named('q')).push({ data: isolation })
@@ -134,7 +134,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
   })
 }
 
-onBothWays('an error of PostgreSQL reaches the caller unchanged', async ({ lockstep, connect, named }) => {
+onEveryWay('an error of PostgreSQL reaches the caller unchanged', async ({ lockstep, connect, named }) => {
   await lockstep.kv.put('o', named('k'), 1, { ttl: '1d' })
   const [a, b] = [await connect(), await connect()]
   await a.query('begin isolation level repeatable read')
@@ -150,7 +150,7 @@ onBothWays('an error of PostgreSQL reaches the caller unchanged', async ({ locks
   await a.query('rollback')
 })
 
-onBothWays(
+onEveryWay(
   'a value that JSON would change is refused and the transaction is unhurt',
   async ({ lockstep, connect, named }) => {
     const tx = await connect()

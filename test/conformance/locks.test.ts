@@ -1,7 +1,7 @@
 // Locks and semaphores on both ways: one holder, kept alive by renewal, told when it is lost, and fenced in every commit.
 import assert from 'node:assert/strict'
 import { LockstepError } from 'lockstep'
-import { onBothWays, onlyWay, type Case } from './both-ways.ts'
+import { onEveryWay, onlyWay, type Case } from './every-way.ts'
 import { gate, until } from './until.ts'
 
 /** Ends a permit as its expiry would. */
@@ -9,7 +9,7 @@ async function takeAway({ sql }: Pick<Case, 'sql'>, key: string): Promise<void> 
   await sql(`select lockstep.kv_delete('queen-locks', $1)`, [key])
 }
 
-onBothWays('a lock has one holder, and names it to whoever is refused', async ({ lockstep, another, named, sql }) => {
+onEveryWay('a lock has one holder, and names it to whoever is refused', async ({ lockstep, another, named, sql }) => {
   const name = named('l')
   const lock = await lockstep.locks.acquire(name, { owner: 'me' })
   assert.ok(lock.acquired)
@@ -34,7 +34,7 @@ onBothWays('a lock has one holder, and names it to whoever is refused', async ({
   assert.equal(lock.signal.aborted, false, 'a release is no loss')
 })
 
-onBothWays(
+onEveryWay(
   'withLock runs one at a time, waits its turn and gives the lock back',
   async ({ lockstep, another, named }) => {
     const name = named('l')
@@ -74,7 +74,7 @@ onBothWays(
   },
 )
 
-onBothWays('a lock is renewed in the background, and its loss is told', async (c) => {
+onEveryWay('a lock is renewed in the background, and its loss is told', async (c) => {
   const { lockstep, named } = c
   const lock = await lockstep.locks.acquire(named('l'), { ttl: '1s' })
   assert.ok(lock.acquired)
@@ -102,7 +102,7 @@ onBothWays('a lock is renewed in the background, and its loss is told', async (c
   await until('its end, which nobody renewed away', () => short.signal.aborted)
 })
 
-onBothWays('a guard lets a commit through while the lock is held, also when it was renewed meanwhile', async (c) => {
+onEveryWay('a guard lets a commit through while the lock is held, also when it was renewed meanwhile', async (c) => {
   const { lockstep, named } = c
   const lock = await lockstep.locks.acquire(named('l'))
   assert.ok(lock.acquired)
@@ -134,7 +134,7 @@ onBothWays('a guard lets a commit through while the lock is held, also when it w
   assert.equal((await lockstep.transaction().queue(named('q')).push({ data: 2 }).guard(other).commit()).success, true)
 })
 
-onBothWays("in the caller's transaction a guard keeps the lock until its end", async (c) => {
+onEveryWay("in the caller's transaction a guard keeps the lock until its end", async (c) => {
   const { lockstep, connect, named } = c
   const lock = await lockstep.locks.acquire(named('l'), { renew: false })
   assert.ok(lock.acquired)
@@ -152,7 +152,7 @@ onBothWays("in the caller's transaction a guard keeps the lock until its end", a
   await tx.end()
 })
 
-onBothWays('a semaphore lets so many in, and a permit that is given back goes to who waits', async (c) => {
+onEveryWay('a semaphore lets so many in, and a permit that is given back goes to who waits', async (c) => {
   const { lockstep, another, named } = c
   const semaphore = lockstep.locks.semaphore(named('s'), 3)
   const held = await Promise.all([1, 2, 3].map(async () => semaphore.acquire({ wait: '10s' })))
@@ -180,7 +180,7 @@ onBothWays('a semaphore lets so many in, and a permit that is given back goes to
   assert.equal((await semaphore.holders()).length, 2)
 })
 
-onBothWays('using and close give back what is held', async (c) => {
+onEveryWay('using and close give back what is held', async (c) => {
   const { lockstep, another, named } = c
   const leave = async (): Promise<void> => {
     await using lock = await lockstep.locks.acquire(named('a'))
@@ -235,7 +235,7 @@ onlyWay(
   },
 )
 
-onBothWays('what no lock can be is refused before it is sent', async ({ lockstep, named }) => {
+onEveryWay('what no lock can be is refused before it is sent', async ({ lockstep, named }) => {
   const { locks } = lockstep
   const bad = { code: 'locks_bad_request' }
   await assert.rejects(locks.acquire('a#1'), bad)

@@ -1,8 +1,8 @@
 // Push and pop on both ways: what comes back is what went in, in order, once, and what cannot travel is refused by name.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
-onBothWays('a pushed message is popped with all it was given, at once', async ({ lockstep, named }) => {
+onEveryWay('a pushed message is popped with all it was given, at once', async ({ lockstep, named }) => {
   const queue = named('orders')
   const data = { orderId: 'o-1', lines: [{ sku: 'ä"\\\u0000', n: -1.5 }], none: null }
   const [pushed] = await lockstep
@@ -29,7 +29,7 @@ onBothWays('a pushed message is popped with all it was given, at once', async ({
   assert.equal(message?.signal.aborted, false)
 })
 
-onBothWays(
+onEveryWay(
   'the bytes of a payload come back equal, whatever JSON could not carry through a parser',
   async ({ lockstep, named, sql }) => {
     const queue = named('bytes')
@@ -40,7 +40,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'one item and an array are pushed alike, each with a transaction id of its own',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('ids'))
@@ -61,7 +61,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a repeat is a duplicate with the id of the first, another body a conflict; neither is stored',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('repeat')).partition('p')
@@ -86,7 +86,7 @@ onBothWays(
   },
 )
 
-onBothWays('a full queue refuses an item by value, the others are stored', async ({ lockstep, named }) => {
+onEveryWay('a full queue refuses an item by value, the others are stored', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('full'))
   await queue.config({ maxSize: 2 }).create()
   const outcomes = await queue.push([{ data: 1 }, { data: 2 }, { data: 3 }])
@@ -99,7 +99,7 @@ onBothWays('a full queue refuses an item by value, the others are stored', async
   assert.equal(refused.reason, 'queue_full')
 })
 
-onBothWays(
+onEveryWay(
   'a value that JSON would change is refused by its path and nothing is pushed',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('values'))
@@ -128,7 +128,7 @@ onBothWays(
   },
 )
 
-onBothWays('what is no name is refused before anything is sent', async ({ lockstep, named }) => {
+onEveryWay('what is no name is refused before anything is sent', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('names'))
   assert.throws(() => queue.partition(''), { code: 'bad_request' })
   assert.throws(() => queue.partition('..'), { code: 'bad_request' })
@@ -141,7 +141,7 @@ onBothWays('what is no name is refused before anything is sent', async ({ lockst
   assert.throws(() => queue.subscriptionMode('sometimes'), { code: 'bad_request' })
 })
 
-onBothWays('a builder is never changed by what is built from it', async ({ lockstep, named }) => {
+onEveryWay('a builder is never changed by what is built from it', async ({ lockstep, named }) => {
   const base = lockstep.queue(named('base'))
   const acme = base.partition('acme')
   base.partition('other')
@@ -157,7 +157,7 @@ onBothWays('a builder is never changed by what is built from it', async ({ locks
   assert.equal(rest?.partition, 'Default')
 })
 
-onBothWays(
+onEveryWay(
   'a pop claims one partition unless told otherwise, and batch is the budget over all of them',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('wide'))
@@ -172,7 +172,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a group begins at what comes, or at everything, or at an instant; queue mode always at everything',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('start'))
@@ -201,7 +201,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a leased partition is not given twice, and a waiting pop gets a push at once',
   async ({ lockstep, another, named }) => {
     const queue = lockstep.queue(named('wait')).group('g').subscriptionMode('all')
@@ -227,7 +227,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a waiting pop answers nothing when its time is over or its signal is aborted',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('nothing')).wait(true)
@@ -258,7 +258,7 @@ const NAMES = [
   'x'.repeat(512),
 ]
 
-onBothWays(
+onEveryWay(
   'any name is a value: it comes back as it was, and its neighbours are others',
   async ({ lockstep, named }) => {
     for (const [index, name] of NAMES.entries()) {
@@ -292,7 +292,7 @@ onBothWays(
   },
 )
 
-onBothWays('what no name can be is refused', async ({ lockstep }) => {
+onEveryWay('what no name can be is refused', async ({ lockstep }) => {
   for (const name of ['..', '.', 'a\u0000b', 'x'.repeat(513), '\ud800']) {
     assert.throws(() => lockstep.queue(name), { name: 'LockstepError', status: 400 }, JSON.stringify(name))
     assert.throws(() => lockstep.queue('q').partition(name), { name: 'LockstepError', status: 400 })

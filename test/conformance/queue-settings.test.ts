@@ -1,8 +1,8 @@
 // The queue itself on both ways: created, changed, deleted, and a group of it moved to another place.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
-onBothWays('create answers the complete options, and keeps what it does not name', async ({ lockstep, named }) => {
+onEveryWay('create answers the complete options, and keeps what it does not name', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   const made = await queue.config({ leaseTime: 7, retryLimit: 1 }).create({ namespace: 'shop', task: 'orders' })
   assert.equal(made.queue, named('q'))
@@ -16,7 +16,7 @@ onBothWays('create answers the complete options, and keeps what it does not name
   assert.equal(replaced.options.retryLimit, 3)
 })
 
-onBothWays('an option that does not exist or does not fit is refused', async ({ lockstep, named }) => {
+onEveryWay('an option that does not exist or does not fit is refused', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   // @ts-expect-error a misspelt option
   assert.throws(() => queue.config({ leaseTimes: 7 }), { code: 'bad_request' })
@@ -24,7 +24,7 @@ onBothWays('an option that does not exist or does not fit is refused', async ({ 
   await assert.rejects(queue.config({ leaseTime: 1.5 }).create(), { code: 'bad_request' })
 })
 
-onBothWays(
+onEveryWay(
   'a deleted queue is gone with its messages and its groups, and its name is free',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('q'))
@@ -47,7 +47,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a group is moved to the start, to the end and to an instant, and its leases end',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('q'))
@@ -83,7 +83,7 @@ onBothWays(
   },
 )
 
-onBothWays('a forgotten group begins anew', async ({ lockstep, named }) => {
+onEveryWay('a forgotten group begins anew', async ({ lockstep, named }) => {
   const queue = lockstep.queue(named('q'))
   const group = queue.group('g').subscriptionMode('all')
   await queue.push({ data: 1 })

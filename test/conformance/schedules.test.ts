@@ -5,7 +5,7 @@ import { action, Lockstep, schedule, workflow } from 'lockstep'
 import { z } from 'zod'
 import { fireSchedules } from '../../src/upkeep/fire-schedules.ts'
 import { openDatabase } from '../../src/db/pool.ts'
-import { onBothWays, type Case } from './both-ways.ts'
+import { onEveryWay, type Case } from './every-way.ts'
 
 const Sweep = z.object({ deep: z.boolean() })
 
@@ -28,7 +28,7 @@ function definitions(named: Case['named'], seen: Seen = {}) {
   return { sweep, graph, code }
 }
 
-onBothWays('a schedule is put once, listed, paused, resumed and deleted', async ({ lockstep, named }) => {
+onEveryWay('a schedule is put once, listed, paused, resumed and deleted', async ({ lockstep, named }) => {
   const { sweep } = definitions(named)
   const nightly = schedule({
     name: named('nightly/ü'),
@@ -73,7 +73,7 @@ onBothWays('a schedule is put once, listed, paused, resumed and deleted', async 
   assert.equal(await lockstep.schedules.get(nightly), null)
 })
 
-onBothWays('what cannot be meant is refused with the field that is wrong', async ({ lockstep, named }) => {
+onEveryWay('what cannot be meant is refused with the field that is wrong', async ({ lockstep, named }) => {
   const { sweep } = definitions(named)
   const right = { name: named('s'), target: sweep, input: { deep: true } }
   assert.throws(() => schedule({ ...right }), /cron must be given/)
@@ -93,7 +93,7 @@ onBothWays('what cannot be meant is refused with the field that is wrong', async
   assert.deepEqual(await lockstep.schedules.list().then((all) => all.filter((one) => one.name === right.name)), [])
 })
 
-onBothWays('the next slots are shown by the clock of the database', async ({ lockstep, sql }) => {
+onEveryWay('the next slots are shown by the clock of the database', async ({ lockstep, sql }) => {
   const slots = await lockstep.schedules.preview({ cron: '0 6 * * *', zone: 'America/New_York' }, { count: 4 })
   assert.equal(slots.length, 4)
   const [{ now } = { now: '' }] = await sql('select lockstep.instant_text(lockstep.clock()) as now')
@@ -103,7 +103,7 @@ onBothWays('the next slots are shown by the clock of the database', async ({ loc
   await assert.rejects(lockstep.schedules.preview({ every: '90m' }, { count: 100_000 }), /count must be/)
 })
 
-onBothWays('a slot hands its instant to jobs, nodes of graphs, code and what it calls', async (c) => {
+onEveryWay('a slot hands its instant to jobs, nodes of graphs, code and what it calls', async (c) => {
   const { lockstep, named, sql } = c
   const seen: Seen = {}
   const { sweep, graph, code } = definitions(named, seen)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { queue } from 'lockstep'
 import { z } from 'zod'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
 const Order = z.object({
   orderId: z.string(),
@@ -11,7 +11,7 @@ const Order = z.object({
   lines: z.array(z.object({ n: z.number() })).default([]),
 })
 
-onBothWays(
+onEveryWay(
   'a push that the schema refuses names the path, and nothing of the call is sent',
   async ({ lockstep, named }) => {
     const Orders = queue(named('orders'), Order)
@@ -38,7 +38,7 @@ onBothWays(
   },
 )
 
-onBothWays('the handler gets what the schema makes of the payload', async ({ lockstep, named }) => {
+onEveryWay('the handler gets what the schema makes of the payload', async ({ lockstep, named }) => {
   const Orders = queue(named('orders'), Order)
   await lockstep.queue(Orders).push({ data: { orderId: 'o-1', at: '2026-01-01T00:00:00Z' } })
   await lockstep
@@ -56,7 +56,7 @@ onBothWays('the handler gets what the schema makes of the payload', async ({ loc
   assert.equal(popped?.data.at.getTime(), Date.UTC(2026, 0, 1))
 })
 
-onBothWays(
+onEveryWay(
   'a message that its schema refuses is dead-lettered with the path, and its neighbours are handled',
   async ({ lockstep, named, sql }) => {
     const name = named('orders')
@@ -105,7 +105,7 @@ onBothWays(
   },
 )
 
-onBothWays('onInvalid takes what the schema refuses, and then it is completed', async ({ lockstep, named, sql }) => {
+onEveryWay('onInvalid takes what the schema refuses, and then it is completed', async ({ lockstep, named, sql }) => {
   const name = named('orders')
   await lockstep.queue(name).push([{ data: { orderId: 7 } }, { data: { orderId: 'b', at: 0 } }])
   const invalid: string[] = []
@@ -136,7 +136,7 @@ onBothWays('onInvalid takes what the schema refuses, and then it is completed', 
   assert.equal(dead?.['n'], 0)
 })
 
-onBothWays('a schema may be asynchronous at both ends', async ({ lockstep, named }) => {
+onEveryWay('a schema may be asynchronous at both ends', async ({ lockstep, named }) => {
   const Slow = queue(
     named('slow'),
     z.string().refine(async (text) => {
@@ -158,7 +158,7 @@ onBothWays('a schema may be asynchronous at both ends', async ({ lockstep, named
   )
 })
 
-onBothWays(
+onEveryWay(
   'a schema that throws is a failure of the message, not the end of the consumer',
   async ({ lockstep, named, sql }) => {
     const name = named('q')

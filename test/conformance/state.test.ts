@@ -1,8 +1,8 @@
 // Versioned state on both ways: a lost write is a value with what stands there now, versions only rise.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
-onBothWays(
+onEveryWay(
   'a missing key is found: false with version 0, and expecting 0 creates it once',
   async ({ lockstep, named }) => {
     const key = named('k')
@@ -21,13 +21,13 @@ onBothWays(
   },
 )
 
-onBothWays('a null value is there, a kept-for-ever key has no expiry', async ({ lockstep, named }) => {
+onEveryWay('a null value is there, a kept-for-ever key has no expiry', async ({ lockstep, named }) => {
   await lockstep.kv.put('n', named('k'), null, { forever: true })
   const entry = await lockstep.kv.get('n', named('k'))
   assert.deepEqual([entry.found, entry.value, entry.found && entry.expiresAt], [true, null, null])
 })
 
-onBothWays(
+onEveryWay(
   'a write at a version that moved is lost with the winner, a pure update never creates',
   async ({ lockstep, named }) => {
     const key = named('k')
@@ -45,7 +45,7 @@ onBothWays(
   },
 )
 
-onBothWays('putIfAbsent, delete and check', async ({ lockstep, named }) => {
+onEveryWay('putIfAbsent, delete and check', async ({ lockstep, named }) => {
   const key = named('k')
   const made = await lockstep.kv.putIfAbsent('o', key, 'a', { ttl: '1h' })
   assert.equal(made.applied, true)
@@ -61,7 +61,7 @@ onBothWays('putIfAbsent, delete and check', async ({ lockstep, named }) => {
   assert.ok(again.version > made.version, 'versions rise across a deletion')
 })
 
-onBothWays('incr is exact, bounded, and starts at 0', async ({ lockstep, named }) => {
+onEveryWay('incr is exact, bounded, and starts at 0', async ({ lockstep, named }) => {
   const key = named('k')
   const values = []
   for (const delta of [0.1, 0.2, -0.3, 5]) {
@@ -77,7 +77,7 @@ onBothWays('incr is exact, bounded, and starts at 0', async ({ lockstep, named }
   assert.equal(typed.reason, 'type')
 })
 
-onBothWays('getMany and getPrefix answer what is there, in byte order, page by page', async ({ lockstep, named }) => {
+onEveryWay('getMany and getPrefix answer what is there, in byte order, page by page', async ({ lockstep, named }) => {
   const prefix = named('p/')
   for (const key of ['b', 'a', 'c', 'B']) await lockstep.kv.put('many', prefix + key, key, { ttl: '1h' })
   const many = await lockstep.kv.getMany('many', [`${prefix}a`, `${prefix}zz`])
@@ -106,7 +106,7 @@ onBothWays('getMany and getPrefix answer what is there, in byte order, page by p
   )
 })
 
-onBothWays('an expired key does not exist', async ({ lockstep, named }) => {
+onEveryWay('an expired key does not exist', async ({ lockstep, named }) => {
   await lockstep.kv.put('short', named('k'), 1, { ttl: '1s' })
   assert.equal((await lockstep.kv.get('short', named('k'))).found, true)
   const started = performance.now()
@@ -114,7 +114,7 @@ onBothWays('an expired key does not exist', async ({ lockstep, named }) => {
   assert.equal((await lockstep.kv.putIfAbsent('short', named('k'), 2, { ttl: '1s' })).applied, true)
 })
 
-onBothWays('a lifetime is said exactly once, in whole seconds', async ({ lockstep }) => {
+onEveryWay('a lifetime is said exactly once, in whole seconds', async ({ lockstep }) => {
   const refused: readonly unknown[] = [
     {},
     undefined,
@@ -133,7 +133,7 @@ onBothWays('a lifetime is said exactly once, in whole seconds', async ({ lockste
   }
 })
 
-onBothWays('a value and a name are checked before they are written', async ({ lockstep }) => {
+onEveryWay('a value and a name are checked before they are written', async ({ lockstep }) => {
   await assert.rejects(lockstep.kv.put('o', 'k', { n: 1n }, { ttl: '1d' }), { code: 'unserializable' })
   await assert.rejects(lockstep.kv.put('Not A Namespace', 'k', 1, { ttl: '1d' }), { code: 'kv_bad_request' })
   await assert.rejects(lockstep.kv.put('o', '', 1, { ttl: '1d' }), { code: 'kv_bad_request' })

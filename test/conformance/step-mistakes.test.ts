@@ -1,6 +1,6 @@
 // What a transactional handler may do wrong, and what it is told: a failure it swallowed, an ack beside its step.
 import assert from 'node:assert/strict'
-import { onlyWay } from './both-ways.ts'
+import { onlyWay } from './every-way.ts'
 
 onlyWay('postgres', 'the dead letter of a swallowed failure names the statement that failed first', async (c) => {
   const { another, named, sql } = c

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { queue } from 'lockstep'
 import { z } from 'zod'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 import { until } from './until.ts'
 
-onBothWays('a timer is scheduled, replaced, read, listed and cancelled', async ({ lockstep, named }) => {
+onEveryWay('a timer is scheduled, replaced, read, listed and cancelled', async ({ lockstep, named }) => {
   const { timers } = lockstep
   const q = named('q/ü')
   const first = await timers.schedule(q, 'a/b', { n: 1 }, { delay: '3d', partition: 'p', transactionId: 't' })
@@ -41,7 +41,7 @@ onBothWays('a timer is scheduled, replaced, read, listed and cancelled', async (
   assert.deepEqual(await timers.get(q, 'é'), { found: false })
 })
 
-onBothWays('a timer that is due is one message, with the ids that were told', async ({ lockstep, named }) => {
+onEveryWay('a timer that is due is one message, with the ids that were told', async ({ lockstep, named }) => {
   const q = named('due')
   const reader = lockstep.queue(q).group('g').subscriptionMode('all').wait(true)
   const waiting = reader.timeout(30_000).pop()
@@ -55,7 +55,7 @@ onBothWays('a timer that is due is one message, with the ids that were told', as
   assert.deepEqual(await reader.wait(false).pop(), [])
 })
 
-onBothWays('timers of a commit stand behind its other results and fall with it', async ({ lockstep, named }) => {
+onEveryWay('timers of a commit stand behind its other results and fall with it', async ({ lockstep, named }) => {
   const q = named('q')
   const put = lockstep.transaction().kv.put('t', q, 1, { ttl: '1d', expect: 0, required: true })
   const won = await put.timers
@@ -86,7 +86,7 @@ onBothWays('timers of a commit stand behind its other results and fall with it',
   assert.equal((await lockstep.timers.list(q)).timers.length, 2)
 })
 
-onBothWays("in the caller's transaction a timer is there when that commits", async ({ lockstep, connect, named }) => {
+onEveryWay("in the caller's transaction a timer is there when that commits", async ({ lockstep, connect, named }) => {
   const q = named('q')
   await lockstep.timers.schedule(q, 'old', 1, { delay: '1d' })
   for (const [level, end] of [
@@ -112,7 +112,7 @@ onBothWays("in the caller's transaction a timer is there when that commits", asy
   assert.deepEqual((await lockstep.timers.get(q, 'new')).data, { a: 2 })
 })
 
-onBothWays('what no timer can be is refused before it is sent', async ({ lockstep, connect, named }) => {
+onEveryWay('what no timer can be is refused before it is sent', async ({ lockstep, connect, named }) => {
   const q = named('q')
   const orders = queue(named('orders'), z.object({ orderId: z.string() }))
   const day = { delay: '1d' } as const

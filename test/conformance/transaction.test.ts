@@ -1,8 +1,8 @@
 // The step on both ways: all of it or nothing, whichever order it was built in, and every rollback an answer that says why.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
-onBothWays(
+onEveryWay(
   'ack, state and push commit together, and the results stand in the order of the request',
   async ({ lockstep, named }) => {
     const source = lockstep.queue(named('in')).group('w').subscriptionMode('all')
@@ -38,7 +38,7 @@ onBothWays(
   },
 )
 
-onBothWays('a step from an old version rolls back whole and answers with the winner', async ({ lockstep, named }) => {
+onEveryWay('a step from an old version rolls back whole and answers with the winner', async ({ lockstep, named }) => {
   const key = named('o')
   const old = await lockstep.kv.put('orders', key, { status: 'paid' }, { ttl: '1d' })
   const now = await lockstep.kv.put('orders', key, { status: 'shipping' }, { ttl: '1d' })
@@ -58,7 +58,7 @@ onBothWays('a step from an old version rolls back whole and answers with the win
   assert.deepEqual(await lockstep.queue(named('out')).pop(), [])
 })
 
-onBothWays('a lost optional write does not undo the step', async ({ lockstep, named }) => {
+onEveryWay('a lost optional write does not undo the step', async ({ lockstep, named }) => {
   const key = named('o')
   await lockstep.kv.put('orders', key, 1, { ttl: '1d' })
   const result = await lockstep
@@ -73,7 +73,7 @@ onBothWays('a lost optional write does not undo the step', async ({ lockstep, na
   assert.deepEqual([put.reason, put.value], ['exists', 1])
 })
 
-onBothWays('a step whose lease has lapsed is refused whole as lease_lost', async ({ lockstep, another, named }) => {
+onEveryWay('a step whose lease has lapsed is refused whole as lease_lost', async ({ lockstep, another, named }) => {
   const queue = lockstep.queue(named('in')).group('g').subscriptionMode('all').leaseSeconds(1)
   await queue.push({ data: 1 })
   const [first] = await queue.pop()
@@ -98,7 +98,7 @@ onBothWays('a step whose lease has lapsed is refused whole as lease_lost', async
   )
 })
 
-onBothWays(
+onEveryWay(
   'a message that nobody knows rejects the step, and the good ack beside it is undone',
   async ({ lockstep, named }) => {
     const queue = lockstep.queue(named('in')).group('g').subscriptionMode('all')
@@ -116,7 +116,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'a pushed id that is known rolls the step back as duplicate, and tells another body apart',
   async ({ lockstep, named }) => {
     const out = named('out')
@@ -139,7 +139,7 @@ onBothWays(
   },
 )
 
-onBothWays('failed, retry and dlq are honoured inside a step', async ({ lockstep, named, sql }) => {
+onEveryWay('failed, retry and dlq are honoured inside a step', async ({ lockstep, named, sql }) => {
   const name = named('in')
   const queue = lockstep.queue(name).group('g').subscriptionMode('all')
   await queue.push({ data: 'poison' })
@@ -161,7 +161,7 @@ onBothWays('failed, retry and dlq are honoured inside a step', async ({ lockstep
   assert.deepEqual(dead, [{ error: 'poison' }])
 })
 
-onBothWays(
+onEveryWay(
   'the same request id answers the first result and applies nothing twice',
   async ({ lockstep, another, named }) => {
     const step = (client: typeof lockstep) =>
@@ -182,7 +182,7 @@ onBothWays(
   },
 )
 
-onBothWays(
+onEveryWay(
   'every commit carries a request id, so the same builder committed twice is two steps',
   async ({ lockstep, named }) => {
     const step = lockstep.transaction().kv.incr('c', named('n'), 1, { ttl: '1d' })
@@ -192,7 +192,7 @@ onBothWays(
   },
 )
 
-onBothWays('commit({ orThrow }) throws what it would have answered', async ({ lockstep, named }) => {
+onEveryWay('commit({ orThrow }) throws what it would have answered', async ({ lockstep, named }) => {
   await assert.rejects(
     lockstep.transaction().kv.check('o', named('k'), { expect: 7, required: true }).commit({ orThrow: true }),
     (error: Error & { code?: string; details?: Record<string, unknown> }) => {
@@ -204,7 +204,7 @@ onBothWays('commit({ orThrow }) throws what it would have answered', async ({ lo
   )
 })
 
-onBothWays(
+onEveryWay(
   'a transaction never changes by what is built from it, and an empty one is refused',
   async ({ lockstep, named }) => {
     const base = lockstep.transaction().kv.put('o', named('base'), 1, { ttl: '1d' })
@@ -215,7 +215,7 @@ onBothWays(
   },
 )
 
-onBothWays('what cannot be JSON stops the step before it is sent', async ({ lockstep, named }) => {
+onEveryWay('what cannot be JSON stops the step before it is sent', async ({ lockstep, named }) => {
   await assert.rejects(
     lockstep
       .transaction()
@@ -228,7 +228,7 @@ onBothWays('what cannot be JSON stops the step before it is sent', async ({ lock
   assert.equal((await lockstep.kv.get('o', named('k'))).found, false)
 })
 
-onBothWays('one key may be written once in a step', async ({ lockstep, named }) => {
+onEveryWay('one key may be written once in a step', async ({ lockstep, named }) => {
   await assert.rejects(
     lockstep.transaction().kv.put('o', named('k'), 1, { ttl: '1d' }).kv.delete('o', named('k')).commit(),
     { code: 'kv_duplicate_key_in_call' },

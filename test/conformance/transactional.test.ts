@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { Lockstep } from 'lockstep'
 import { Pool } from 'pg'
-import { onlyWay, type Case } from './both-ways.ts'
+import { onlyWay, type Case } from './every-way.ts'
 import { gate, until } from './until.ts'
 
 async function ordersTable(c: Case): Promise<string> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEnd } from '../../src/testing/database.ts'
 import { waitFor } from '../../src/testing/sessions.ts'
-import { serve } from './served.ts'
+import { serveSpread } from './served.ts'
 import type { Reply } from './served.ts'
 
 interface Batch {
@@ -15,7 +15,7 @@ interface Batch {
 }
 
 async function stand(t: TestEnd, payloads: readonly unknown[], options: Record<string, unknown> = {}) {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   await served.post('/api/v1/configure', { queue: 'q', options: { retryDelay: 0, ...options } })
   await served.push('q', payloads)
   const take = async (query = ''): Promise<Batch | null> => {
@@ -209,7 +209,7 @@ test('requireLease refuses acks without one, on a queue or on the whole server',
   assert.equal((await ack(batch, [{ transactionId: batch.ids[0], leaseId: null }])).json[0].success, false)
   assert.equal((await ack(batch, [{ transactionId: batch.ids[0] }])).json[0].success, true)
 
-  const strict = await serve(t, { requireLease: true })
+  const strict = await serveSpread(t, { requireLease: true })
   await strict.push('q', [1])
   const { json } = await strict.pop('q', 'consumerGroup=g')
   const { transactionId, partitionId, leaseId } = json.messages[0]
@@ -287,7 +287,7 @@ test('with an Idempotency-Key an ack is done once', async (t) => {
 })
 
 test('wrong shapes are 400', async (t) => {
-  const { post } = await serve(t)
+  const { post } = await serveSpread(t)
   const item = { transactionId: 't', partitionId: '1000000000001' }
   for (const [path, body] of [
     ['/api/v1/ack', '{'],

@@ -2,12 +2,12 @@
 import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serve } from './served.ts'
+import { serve, serveSpread } from './served.ts'
 
 const dataOf = (json: Untyped): unknown[] => json.messages.map((message: Untyped) => message.data)
 
 test('deleting a group lets its name begin anew, on one queue or on all', async (t) => {
-  const { push, pop, send } = await serve(t)
+  const { push, pop, send } = await serveSpread(t)
   await push('one', [1])
   await push('two', [2])
   const all = 'consumerGroup=g&autoAck=true'
@@ -32,7 +32,7 @@ test('deleting a group lets its name begin anew, on one queue or on all', async 
 })
 
 test('a seek to a time delivers everything from there at once, also after polls that found nothing', async (t) => {
-  const { push, pop, post } = await serve(t)
+  const { push, pop, post } = await serveSpread(t)
   for (const partition of ['a', 'b', 'c']) await push('q', [`${partition}1`], partition)
   const look = await pop('q', 'consumerGroup=look&partitions=9')
   const [first] = look.json.messages.map((message: Untyped) => message.createdAt).toSorted()
@@ -52,7 +52,7 @@ test('a seek to a time delivers everything from there at once, also after polls 
 })
 
 test('a seek ends the live leases and may register a group never seen', async (t) => {
-  const { push, pop, post } = await serve(t)
+  const { push, pop, post } = await serveSpread(t)
   await push('q', [1])
   const held = await pop('q', 'consumerGroup=g')
   const [message] = held.json.messages
@@ -66,7 +66,7 @@ test('a seek ends the live leases and may register a group never seen', async (t
 })
 
 test('a seek without a target, to a bad time or of no queue is refused', async (t) => {
-  const { push, post } = await serve(t)
+  const { push, post } = await serveSpread(t)
   await push('q', [1])
   const path = '/api/v1/consumer-groups/g/queues/q/seek'
   const neither = await post(path, {})
@@ -84,7 +84,7 @@ test('a seek without a target, to a bad time or of no queue is refused', async (
 })
 
 test('one partition may be moved by itself', async (t) => {
-  const { push, pop, post } = await serve(t)
+  const { push, pop, post } = await serveSpread(t)
   await push('q', [1], 'a')
   await push('q', [2], 'b')
   const query = 'consumerGroup=g&partitions=9&autoAck=true'
@@ -96,7 +96,7 @@ test('one partition may be moved by itself', async (t) => {
 })
 
 test('dead letters are listed newest first, filtered and paged', async (t) => {
-  const { push, pop, post, get } = await serve(t)
+  const { push, pop, post, get } = await serveSpread(t)
   const ids = await push('q', ['a', 'b', 'c'])
   for (const [index, transactionId] of ids.entries()) {
     const { json } = await pop('q', 'consumerGroup=g&batch=1')
@@ -124,7 +124,7 @@ test('dead letters are listed newest first, filtered and paged', async (t) => {
 })
 
 test('one message is found with what its groups made of it', async (t) => {
-  const { push, pop, post, get } = await serve(t)
+  const { push, pop, post, get } = await serveSpread(t)
   const [id] = await push('a.b.c', [{ x: 1 }], 'p')
   const { json: batch } = await pop('a.b.c', 'consumerGroup=g')
   const path = `/api/v1/messages/${batch.partitionId}/${id}`

@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import type { Untyped } from '../../src/client/untyped.ts'
 import type { TestEnd } from '../../src/testing/database.ts'
 import { moveClock } from '../kit/clock.ts'
-import { serve } from './served.ts'
+import { serveSpread } from './served.ts'
 
 async function stand(t: TestEnd) {
-  const served = await serve(t, { upkeep: false })
+  const served = await serveSpread(t, { upkeep: false })
   const locks = async (...operations: unknown[]): Promise<Untyped[]> => {
     const { status, json, text } = await served.post('/api/v1/locks', { operations })
     assert.equal(status, 200, text)

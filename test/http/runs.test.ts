@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Lockstep, action, workflow } from 'lockstep'
 import { z } from 'zod'
-import { serve } from './served.ts'
+import { serveSpread } from './served.ts'
 
 const N = z.object({ n: z.number() })
 const add = action({ name: 'add', input: N, queue: 'elsewhere' }, () => ({ n: 0 }))
@@ -14,7 +14,7 @@ const graph = workflow({ name: 'remote', input: N })
   .output(({ outputs }) => outputs.two.n)
 
 test('a job is enqueued, claimed, kept alive and completed by plain calls, bytes unchanged', async (t) => {
-  const { post, get } = await serve(t)
+  const { post, get } = await serveSpread(t)
   const body =
     '{"workflow":"py","kind":"action","input":{"big":9007199254740993,"e":1e400,"z":-0},"key":"k1","tags":["a"]}'
   const made = await post('/api/v1/runs', body)
@@ -44,7 +44,7 @@ test('a job is enqueued, claimed, kept alive and completed by plain calls, bytes
 })
 
 test('failures over HTTP are retried or final, and what is wrong is told by its place', async (t) => {
-  const { post, get } = await serve(t)
+  const { post, get } = await serveSpread(t)
   const { json } = await post('/api/v1/runs', { workflow: 'f', kind: 'action', maxAttempts: 2, backoffMs: 1 })
   const first = await post('/api/v1/tasks/claim', { actions: ['f'], waitMs: 5_000 })
   const failed = await post('/api/v1/tasks/fail', {
@@ -78,7 +78,7 @@ test('failures over HTTP are retried or final, and what is wrong is told by its 
 })
 
 test('a graph whose every action runs in plain HTTP, planned in TypeScript, submitted from psql', async (t) => {
-  const { post, url, db, sql } = await serve(t)
+  const { post, url, db, sql } = await serveSpread(t)
   const planner = new Lockstep({ connectionString: db.connectionString, logger: { warn() {} } })
   t.after(async () => planner.close({ timeoutMs: 500 }))
   await planner.worker({ workflows: [graph], poll: '20ms' }).start()
@@ -94,7 +94,7 @@ test('a graph whose every action runs in plain HTTP, planned in TypeScript, subm
 })
 
 test('the client over HTTP has the same handles', async (t) => {
-  const { url, db } = await serve(t)
+  const { url, db } = await serveSpread(t)
   const here = new Lockstep({ connectionString: db.connectionString, logger: { warn() {} } })
   t.after(async () => here.close({ timeoutMs: 500 }))
   const double = action({ name: 'double', input: N }, (_ctx, { n }) => {
@@ -137,7 +137,7 @@ test('the client over HTTP has the same handles', async (t) => {
 })
 
 test('runs in a transaction are submitted in its commit, once per request id, or not at all', async (t) => {
-  const { post, sql } = await serve(t)
+  const { post, sql } = await serveSpread(t)
   const step = {
     requestId: 'r1',
     operations: [{ type: 'push', queue: 'q', payload: 1, transactionId: 't1' }],

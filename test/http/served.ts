@@ -1,4 +1,4 @@
-// A broker over a database of its own, and a way to call it as any client would: bytes in, status and text out.
+// A broker, or two, over a database of their own, and a way to call it as any client would: bytes in, status and text out.
 import type { Untyped } from '../../src/client/untyped.ts'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -6,6 +6,7 @@ import { createBroker } from '../../src/broker/create-broker.ts'
 import type { Broker, BrokerOptions } from '../../src/broker/create-broker.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import type { TestDatabase, TestEnd } from '../../src/testing/database.ts'
+import { startSpreadBrokers } from '../kit/spread-brokers.ts'
 
 export interface Reply {
   readonly status: number
@@ -17,7 +18,6 @@ export interface Reply {
 
 export interface Served {
   readonly url: string
-  readonly broker: Broker
   readonly db: TestDatabase
   readonly send: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>
   readonly get: (path: string) => Promise<Reply>
@@ -27,6 +27,11 @@ export interface Served {
   /** Pops as a group from the beginning, without waiting. */
   readonly pop: (queue: string, query?: string) => Promise<Reply>
   readonly sql: (statement: string, ...values: unknown[]) => Promise<readonly Record<string, Untyped>[]>
+}
+
+/** Of one broker alone. */
+export interface ServedAlone extends Served {
+  readonly broker: Broker
 }
 
 let serial = 0
@@ -40,20 +45,31 @@ export async function paceOf({ push, pop }: Pick<Served, 'push' | 'pop'>): Promi
   return performance.now() - began
 }
 
-export async function serve(t: TestEnd, options: BrokerOptions = {}): Promise<Served> {
+export async function serve(t: TestEnd, options: BrokerOptions = {}): Promise<ServedAlone> {
   const db = await createTestDatabase(t)
-  const client = await db.connect()
   const broker = createBroker({ connectionString: db.connectionString, port: 0, connections: 6, ...options })
   await broker.start()
   t.after(() => broker.stop())
-  const url = broker.address
+  return { broker, ...(await callsTo(broker.address, db)) }
+}
+
+/** Two brokers on one database, each request sent to one of them at random: whatever does not live in a process must not tell. */
+export async function serveSpread(t: TestEnd, options: BrokerOptions = {}): Promise<Served> {
+  const db = await createTestDatabase(t)
+  const brokers = await startSpreadBrokers({ connectionString: db.connectionString, connections: 4, ...options })
+  t.after(() => brokers.stop())
+  t.diagnostic(`replay: ${brokers.replay}`)
+  return callsTo(brokers.address, db)
+}
+
+async function callsTo(url: string, db: TestDatabase): Promise<Served> {
+  const client = await db.connect()
 
   async function send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> {
     return exchange(url, method, path, body, headers)
   }
   return {
     url,
-    broker,
     db,
     send,
     get: (path) => send('GET', path),

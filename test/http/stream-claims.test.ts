@@ -5,12 +5,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestEnd } from '../../src/testing/database.ts'
 import { makeClockMovable, moveClock } from '../../src/testing/move-clock.ts'
-import { serve } from './served.ts'
+import { serveSpread } from './served.ts'
 
 const GROUP = 'streams.sessions'
 
 async function stand(t: TestEnd) {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   await makeClockMovable(served.db.database)
   const { query_id }: Untyped = (
     await served.post('/streams/v1/queries', { name: 'sessions', source_queue: 'in', config_hash: 'h' })

@@ -6,12 +6,12 @@ import { removeQueues } from '../../src/upkeep/remove-queues.ts'
 import { jobNamed } from '../kit/job-named.ts'
 import { openSessions, waitFor, waitUntilBlocked } from '../../src/testing/sessions.ts'
 import type { TestEnd } from '../../src/testing/database.ts'
-import { serve } from './served.ts'
+import { serveSpread } from './served.ts'
 
 const GROUP = 'streams.totals'
 
 async function stand(t: TestEnd) {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const register = async (more: object = {}): Promise<Untyped> =>
     (await served.post('/streams/v1/queries', { name: 'totals', source_queue: 'in', config_hash: 'h1', ...more })).json
   const { query_id } = await register()

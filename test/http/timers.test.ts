@@ -6,13 +6,13 @@ import type { Untyped } from '../../src/client/untyped.ts'
 import type { TestEnd } from '../../src/testing/database.ts'
 import { waitFor } from '../../src/testing/sessions.ts'
 import { moveClock } from '../kit/clock.ts'
-import { serve } from './served.ts'
+import { serveSpread } from './served.ts'
 
 const DAY_MS = 86_400_000
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 async function stand(t: TestEnd, upkeep = false) {
-  const served = await serve(t, { upkeep })
+  const served = await serveSpread(t, { upkeep })
   const timers = async (...operations: unknown[]): Promise<Untyped[]> => {
     const { status, json, text } = await served.post('/api/v1/timers', { operations })
     assert.equal(status, 200, text)

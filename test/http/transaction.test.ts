@@ -3,7 +3,7 @@ import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../src/testing/sessions.ts'
-import { paceOf, serve } from './served.ts'
+import { paceOf, serveSpread } from './served.ts'
 import type { Served } from './served.ts'
 
 const PATH = '/api/v1/transaction'
@@ -25,14 +25,15 @@ const ackOf = (batch: { ids: readonly string[]; leaseId: string; partitionId: st
 
 const count = async ({ sql }: Served, queue: string): Promise<number> => {
   const [row] = await sql(
-    `select count(*)::int as n from lockstep.message m join lockstep.queue q on q.id = m.queue_id where q.name = $1`,
+    `select (select count(*) from lockstep.message m join lockstep.queue q on q.id = m.queue_id where q.name = $1)::int
+          + (select count(*) from lockstep.staged s where s.queue_name = $1)::int as n`,
     queue,
   )
   return row?.['n'] ?? 0
 }
 
 test('an ack, pushes and state commit together, in one flat order of results', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post, pop } = served
   const batch = await leased(served)
   const { status, json } = await post(PATH, {
@@ -84,7 +85,7 @@ test('an ack, pushes and state commit together, in one flat order of results', a
 })
 
 test('a lost version is judged first and answers the winner, whatever else would have lost', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const batch = await leased(served, 'in', ['m'], 'leaseSeconds=1')
   await post('/api/v1/push', { items: [{ queue: 'out', payload: 1, transactionId: 'dup' }] })
@@ -108,7 +109,7 @@ test('a lost version is judged first and answers the winner, whatever else would
 })
 
 test('a lapsed lease refuses the whole step, before its pushes are judged', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const lapsed = await leased(served, 'one', ['m'], 'leaseSeconds=1')
   const live = await leased(served, 'two')
@@ -133,7 +134,7 @@ test('a lapsed lease refuses the whole step, before its pushes are judged', asyn
 })
 
 test('one unknown ack rolls the push and the good ack back', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const batch = await leased(served)
   const { json } = await post(PATH, {
@@ -149,7 +150,7 @@ test('one unknown ack rolls the push and the good ack back', async (t) => {
 })
 
 test('a pushed id already known rolls back as duplicate; inside the call it is stored once', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const push = (payload: unknown) => ({ queue: 'out', payload, transactionId: 'k' })
   const twice = await post(PATH, { operations: [{ type: 'push', items: [push(1), push(1)] }] })
@@ -171,7 +172,7 @@ test('a pushed id already known rolls back as duplicate; inside the call it is s
 })
 
 test('acks of several queues and leases, with every status, are one bundle', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post, pop, get } = served
   await post('/api/v1/configure', { queue: 'failing', options: { retryLimit: 0 } })
   const one = await leased(served, 'one', [1, 2])
@@ -195,7 +196,7 @@ test('acks of several queues and leases, with every status, are one bundle', asy
 })
 
 test('an ack takes the single lease that the request names, and is fenced by it', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const batch = await leased(served)
   const bare = { ...ackOf(batch), leaseId: undefined }
@@ -206,7 +207,7 @@ test('an ack takes the single lease that the request names, and is fenced by it'
 })
 
 test('a required lease that no ack carries must be live too, or all of it is refused', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post, sql } = served
   const held = await leased(served, 'a')
   const other = await leased(served, 'b')
@@ -240,7 +241,7 @@ test('a required lease that no ack carries must be live too, or all of it is ref
 })
 
 test('the same request id answers the first committed result; another body is a conflict', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const body = {
     requestId: 'r-1',
@@ -260,7 +261,7 @@ test('the same request id answers the first committed result; another body is a 
 })
 
 test('a request that rolled back is judged again', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const { post } = served
   const held = await post('/api/v1/kv', [{ op: 'put', ns: 'a', key: 'k', value: 1, forever: true }])
   const body = {
@@ -275,7 +276,7 @@ test('a request that rolled back is judged again', async (t) => {
 })
 
 test('of many arrivals of one request at once exactly one is applied', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const body = {
     requestId: 'r-3',
     kv: [{ op: 'incr', ns: 'a', key: 'n', delta: 1, forever: true }],
@@ -287,7 +288,7 @@ test('of many arrivals of one request at once exactly one is applied', async (t)
 })
 
 test('two workers race one step: one commits, the other hears the winner’s state', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const step = (worker: string) =>
     served.post(PATH, {
       operations: [{ type: 'push', items: [{ queue: 'out', payload: worker, transactionId: worker }] }],
@@ -303,7 +304,7 @@ test('two workers race one step: one commits, the other hears the winner’s sta
 })
 
 test('many independent steps in flight all commit, those that share a key in some order', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   const replies = await Promise.all(
     Array.from({ length: 120 }, (_, i) =>
       served.post(PATH, {
@@ -325,7 +326,7 @@ test('many independent steps in flight all commit, those that share a key in som
 })
 
 test('a push of a step wakes a pop that waits for it', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   await served.pop('out', 'consumerGroup=g')
   const parked = served.pop('out', 'consumerGroup=g&wait=true&timeout=20000')
   await new Promise((resolve) => setTimeout(resolve, 1_200))
@@ -337,7 +338,7 @@ test('a push of a step wakes a pop that waits for it', async (t) => {
 })
 
 test('wrong shapes are 400 in the same envelope, and what is not served is told so', async (t) => {
-  const { post } = await serve(t)
+  const { post } = await serveSpread(t)
   const push = { type: 'push', items: [{ queue: 'q', payload: 1 }] }
   const put = { op: 'put', ns: 'a', key: 'k', value: 1, forever: true }
   const cases: readonly [unknown, string, RegExp][] = [
@@ -374,7 +375,7 @@ test('wrong shapes are 400 in the same envelope, and what is not served is told 
 })
 
 test('a step to a partition that somebody holds is placed when that one is done, and nothing waits for it', async (t) => {
-  const served = await serve(t)
+  const served = await serveSpread(t)
   await served.push('out', ['first'], 'p')
   const holder = await served.db.connect()
   await holder.query('begin')

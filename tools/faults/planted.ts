@@ -266,6 +266,14 @@ export const PLANTED: readonly PlantedFault[] = [
   },
   {
     law: 12,
+    what: "a claim looks on from behind what another's claim holds",
+    file: 'sql/functions/group/pop_joined.sql',
+    from: 'case when v_held or v_busy then',
+    to: 'case when v_held then',
+    caught: [`${RACES}/busy-claims`, 'what another claim holds'],
+  },
+  {
+    law: 12,
     what: 'verbs run under a snapshot that is older than their locks',
     file: 'sql/functions/clock/_demand_read_committed.sql',
     from: `if current_setting('transaction_isolation') <> 'read committed' then`,

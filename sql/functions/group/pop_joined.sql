@@ -4,8 +4,8 @@
 -- raises: LS425 isolation_not_supported, LS427 encryption_key_missing; 55P03 when p_wait_staged and the caller's lock_timeout is over
 -- idempotent how: each call leases under new ids; an unanswered one is handed back or lapses
 -- index used: lane_due, lane_pkey, staged_queue, message_pkey
--- The first row has request 0: partition_name = 'no' | 'backfill' | 'staged' | 'held' (call again?), transaction_id = the floor
--- for the next call, message_offset = milliseconds until it is worth it, partition_id = the queue's id, delivery = 1 when the
+-- The first row has request 0: partition_name = 'no' | 'backfill' | 'staged' | 'held' | 'busy' (call again?), transaction_id = the
+-- floor for the next call, message_offset = milliseconds until it is worth it, partition_id = the queue's id, delivery = 1 when the
 -- group conflates. p_held_ms: how long these pops have been held by minPopWaitTime already; null: they are not to be held.
 create or replace function lockstep.pop_joined(
   p_queue text, p_partition text, p_group text, p_lease_id text[], p_batch int, p_partitions int, p_lease_seconds int,
@@ -34,6 +34,7 @@ declare
   v_name text;
   v_pops int := cardinality(p_lease_id);
   v_held boolean;
+  v_busy boolean := false;
   v_due_ms bigint;
 begin
   perform lockstep._demand_read_committed();
@@ -71,6 +72,17 @@ begin
   v_claims := lockstep._claim(v_queue, v_group, v_partition_id, v_floor, v_now, p_lease_id[1:v_pops], p_batch, p_partitions,
     make_interval(secs => coalesce(p_lease_seconds, v_queue.lease_seconds)), p_auto_ack);
   v_held := v_pops < cardinality(p_lease_id);
+  -- Lanes still due were passed by because another session holds them, one that claims for pops of its own: most of them it
+  -- lets go again.
+  if not v_held and coalesce(v_claims.request[cardinality(v_claims.request)], 0) < v_pops then
+    if p_partition is null then
+      v_busy := exists (select from lane l
+        where l.queue_id = v_queue.id and l.group_id = v_group.id and l.available_at >= v_floor and l.available_at <= v_now);
+    else
+      v_busy := exists (select from lane l
+        where l.queue_id = v_queue.id and l.group_id = v_group.id and l.partition_id = v_partition_id and l.available_at <= v_now);
+    end if;
+  end if;
   if v_held then
     v_due_ms := v_queue.min_pop_wait_ms - p_held_ms;
   elsif cardinality(v_claims.request) = 0 then
@@ -81,11 +93,11 @@ begin
 
   return query
     select 0, v_queue.id::bigint,
-           case when v_held then 'held' when cardinality(v_claims.request) > 0 then 'no' when v_staged.remains then 'staged'
-                when v_backfill then 'backfill' else 'no' end,
+           case when v_held then 'held' when cardinality(v_claims.request) = 0 and v_staged.remains then 'staged'
+                when cardinality(v_claims.request) = 0 and v_backfill then 'backfill' when v_busy then 'busy' else 'no' end,
            v_group.conflation::int, v_due_ms, null::uuid,
-           -- What is held stays where the next look begins.
-           case when v_held then split_part(coalesce(p_floor, ''), '|', 1)
+           -- What is held, or passed by, stays where the next look begins.
+           case when v_held or v_busy then split_part(coalesce(p_floor, ''), '|', 1)
                 else lockstep.instant_text(least(v_claims.oldest, v_now) - interval '1 second') end
              || '|' || coalesce(v_staged.lowest, 0),
            null, null, null, null;

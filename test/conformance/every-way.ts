@@ -1,12 +1,14 @@
-// One case, both ways: through a broker over HTTP and straight to PostgreSQL. A file's cases share one database and one
-// broker per way; every case names its own queues. What only one way can do is said by `onlyWay`, with the reason there.
-import { after, test } from 'node:test'
-import { createBroker, type Broker } from 'lockstep/broker'
+// One case, every way: through a broker over HTTP, straight to PostgreSQL, and spread at random over two brokers on one
+// PostgreSQL. A file's cases share one database and its brokers per way; every case names its own queues. What only one way
+// can do is said by `onlyWay`, with the reason there.
+import { after, test, type TestContext } from 'node:test'
+import { createBroker } from 'lockstep/broker'
 import { Lockstep, type Logger } from 'lockstep'
 import type { Client } from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../src/testing/database.ts'
+import { startSpreadBrokers } from '../kit/spread-brokers.ts'
 
-export type Way = 'http' | 'postgres'
+export type Way = 'http' | 'postgres' | 'spread'
 
 export interface Case {
   readonly way: Way
@@ -24,7 +26,14 @@ export interface Case {
 
 interface Ground {
   readonly database: TestDatabase
-  readonly broker: Broker | null
+  /** Null: straight to PostgreSQL. */
+  readonly brokers: Brokers | null
+}
+
+interface Brokers {
+  readonly address: string
+  readonly replay?: string
+  stop(): Promise<void>
 }
 
 /** A case that hangs fails by itself. */
@@ -35,10 +44,12 @@ let cases = 0
 
 async function lay(way: Way): Promise<Ground> {
   const database = await createTestDatabase(null)
-  if (way === 'postgres') return { database, broker: null }
-  const broker = createBroker({ connectionString: database.connectionString, port: 0 })
+  const { connectionString } = database
+  if (way === 'postgres') return { database, brokers: null }
+  if (way === 'spread') return { database, brokers: await startSpreadBrokers({ connectionString }) }
+  const broker = createBroker({ connectionString, port: 0 })
   await broker.start()
-  return { database, broker }
+  return { database, brokers: broker }
 }
 
 function ground(way: Way): Promise<Ground> {
@@ -51,19 +62,20 @@ function ground(way: Way): Promise<Ground> {
 
 after(async () => {
   for (const laid of grounds.values()) {
-    const { broker, database } = await laid
-    await broker?.stop()
+    const { brokers, database } = await laid
+    await brokers?.stop()
     await database.drop()
   }
 })
 
-async function perform(way: Way, work: (c: Case) => Promise<void>): Promise<void> {
-  const { database, broker } = await ground(way)
+async function perform(t: TestContext, way: Way, work: (c: Case) => Promise<void>): Promise<void> {
+  const { database, brokers } = await ground(way)
+  if (brokers?.replay !== undefined) t.diagnostic(`replay: ${brokers.replay}`)
   const number = (cases += 1)
   const clients: Lockstep[] = []
   const another = (logger: Logger = { warn() {} }): Lockstep => {
     const client: Lockstep = new Lockstep(
-      broker === null ? { connectionString: database.connectionString, logger } : { url: broker.address, logger },
+      brokers === null ? { connectionString: database.connectionString, logger } : { url: brokers.address, logger },
     )
     clients.push(client)
     return client
@@ -86,10 +98,9 @@ async function perform(way: Way, work: (c: Case) => Promise<void>): Promise<void
 }
 
 export function onlyWay(way: Way, name: string, work: (c: Case) => Promise<void>): void {
-  test(`${way}: ${name}`, { timeout: CASE_MS }, async () => perform(way, work))
+  test(`${way}: ${name}`, { timeout: CASE_MS }, async (t) => perform(t, way, work))
 }
 
-export function onBothWays(name: string, work: (c: Case) => Promise<void>): void {
-  onlyWay('http', name, work)
-  onlyWay('postgres', name, work)
+export function onEveryWay(name: string, work: (c: Case) => Promise<void>): void {
+  for (const way of ['http', 'postgres', 'spread'] as const) onlyWay(way, name, work)
 }
