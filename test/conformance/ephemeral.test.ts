@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { LockstepError, queue } from 'lockstep'
-import { onlyWay } from './both-ways.ts'
+import { onlyWay } from './every-way.ts'
 import { until } from './until.ts'
 
 onlyWay('postgres', 'an ephemeral queue is refused, and says what to do', async ({ lockstep }) => {

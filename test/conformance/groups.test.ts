@@ -2,7 +2,7 @@
 // cannot be is refused by the name of its field.
 import assert from 'node:assert/strict'
 import type { Lockstep } from 'lockstep'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
 async function filled(lockstep: Lockstep, queue: string): Promise<void> {
   for (const data of [1, 2, 3]) await lockstep.queue(queue).partition('a').push({ data })
@@ -18,7 +18,7 @@ async function rest(lockstep: Lockstep, queue: string, group: string): Promise<r
   return got.map((message) => Number(message.data)).toSorted((a, b) => a - b)
 }
 
-onBothWays('a group shows its lag, in all and by partition, and what it holds', async ({ lockstep, named }) => {
+onEveryWay('a group shows its lag, in all and by partition, and what it holds', async ({ lockstep, named }) => {
   const [queue, group] = [named('q'), named('g')]
   await filled(lockstep, queue)
   const claim = lockstep.queue(queue).group(group).subscriptionMode('all').partition('a').batch(2)
@@ -54,7 +54,7 @@ onBothWays('a group shows its lag, in all and by partition, and what it holds', 
   assert.equal(await lockstep.groups.lag(group, named('nowhere')), null)
 })
 
-onBothWays('a group is moved to an end, to a time or to a place of one partition', async ({ lockstep, named }) => {
+onEveryWay('a group is moved to an end, to a time or to a place of one partition', async ({ lockstep, named }) => {
   const [queue, group] = [named('q'), named('g')]
   await filled(lockstep, queue)
   const { groups } = lockstep
@@ -83,7 +83,7 @@ onBothWays('a group is moved to an end, to a time or to a place of one partition
   await assert.rejects(groups.seek('', queue, 'end'), { code: 'bad_request' })
 })
 
-onBothWays(
+onEveryWay(
   'a group is forgotten on one queue or on all, or begins again where it was subscribed',
   async ({ lockstep, named }) => {
     const [one, two, group] = [named('one'), named('two'), named('g')]

@@ -1,8 +1,8 @@
 // Queues and messages looked at on both ways: counts, and what became of each message, without claiming any.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
-onBothWays('queues are listed by namespace with their counts, one with its partitions', async ({ lockstep, named }) => {
+onEveryWay('queues are listed by namespace with their counts, one with its partitions', async ({ lockstep, named }) => {
   const [name, namespace] = [named('q'), named('ns')]
   const queue = lockstep.queue(name)
   await queue.config({ leaseTime: 33 }).create({ namespace, task: 't' })
@@ -37,7 +37,7 @@ onBothWays('queues are listed by namespace with their counts, one with its parti
   assert.ok((await lockstep.queues.list()).length >= 2)
 })
 
-onBothWays('messages are listed newest first and each tells what became of it', async ({ lockstep, named }) => {
+onEveryWay('messages are listed newest first and each tells what became of it', async ({ lockstep, named }) => {
   const queue = named('q')
   const digits = '{"big":9007199254740993}'
   await lockstep.queue(queue).push([{ data: { n: 0 }, transactionId: 'm-0', traceId: 't' }])
@@ -83,7 +83,7 @@ onBothWays('messages are listed newest first and each tells what became of it', 
   })
 })
 
-onBothWays('the dead letter of a message is put back or removed by the message', async ({ lockstep, named }) => {
+onEveryWay('the dead letter of a message is put back or removed by the message', async ({ lockstep, named }) => {
   const queue = named('q')
   await lockstep.queue(queue).push([
     { data: 0, transactionId: 'm-0' },

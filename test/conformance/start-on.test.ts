@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { action, Lockstep, queue, workflow, type Worker } from 'lockstep'
 import { z } from 'zod'
-import { onBothWays, type Case } from './both-ways.ts'
+import { onEveryWay, type Case } from './every-way.ts'
 
 const Event = z.object({ orderId: z.string(), kind: z.string() })
 const Order = z.object({ orderId: z.string() })
@@ -24,7 +24,7 @@ async function working({ connectionString }: Case): Promise<AsyncDisposable & { 
   }
 }
 
-onBothWays('each message starts one run with its ack, and nothing more when it is read again', async (c) => {
+onEveryWay('each message starts one run with its ack, and nothing more when it is read again', async (c) => {
   const { lockstep, named, sql } = c
   await using _working = await working(c)
   const Events = queue(named('events'), Event)
@@ -68,7 +68,7 @@ onBothWays('each message starts one run with its ack, and nothing more when it i
   assert.deepEqual(await runs(), started)
 })
 
-onBothWays(
+onEveryWay(
   'a message whose lease is lost before the commit starts nothing, and its redelivery starts it once',
   async (c) => {
     const { lockstep, named, sql } = c
@@ -99,7 +99,7 @@ onBothWays(
   },
 )
 
-onBothWays('data that the workflow refuses is dead-lettered with the path, and neighbours go on', async (c) => {
+onEveryWay('data that the workflow refuses is dead-lettered with the path, and neighbours go on', async (c) => {
   const { lockstep, named, sql } = c
   await using _working = await working(c)
   const name = named('orders')
@@ -115,7 +115,7 @@ onBothWays('data that the workflow refuses is dead-lettered with the path, and n
   assert.equal((await sql(started, [named('o')])).length, 1)
 })
 
-onBothWays('runs of a transaction are submitted in its commit, once per request id, or not at all', async (c) => {
+onEveryWay('runs of a transaction are submitted in its commit, once per request id, or not at all', async (c) => {
   const { lockstep, named, sql } = c
   const done = queue(named('done'), z.string())
   const order = { orderId: named('o') }
@@ -163,7 +163,7 @@ onBothWays('runs of a transaction are submitted in its commit, once per request 
   await assert.rejects(lockstep.transaction().submit(ship, JSON.parse('{}')).commit(), { message: /orderId/ })
 })
 
-onBothWays(
+onEveryWay(
   'a lost answer that is asked for again tells the run of the first commit',
   async ({ lockstep, named, sql }) => {
     const job = action({ name: named('job'), input: z.number() }, (_ctx, n) => n)

@@ -1,9 +1,9 @@
 // Traces on both ways: noted from a handler or by hand, found again by message and by name; a trace that cannot be noted costs
 // nobody a message.
 import assert from 'node:assert/strict'
-import { onBothWays } from './both-ways.ts'
+import { onEveryWay } from './every-way.ts'
 
-onBothWays('events noted from a handler and by hand are found by message and by name', async ({ lockstep, named }) => {
+onEveryWay('events noted from a handler and by hand are found by message and by name', async ({ lockstep, named }) => {
   const [queue, flow] = [named('q'), named('flow')]
   await lockstep.queue(queue).push({ data: { n: 1 }, transactionId: 'm' })
   const group = lockstep.queue(queue).group('g').subscriptionMode('all').limit(1)
@@ -37,7 +37,7 @@ onBothWays('events noted from a handler and by hand are found by message and by 
   assert.deepEqual([mine?.traces, mine?.messages], [2, 1])
 })
 
-onBothWays('a wrong trace is refused by its field; one that cannot be sent is reported and fails nobody', async (c) => {
+onEveryWay('a wrong trace is refused by its field; one that cannot be sent is reported and fails nobody', async (c) => {
   const queue = c.named('q')
   await c.lockstep.queue(queue).push([{ data: 1 }])
   const warnings: string[] = []
