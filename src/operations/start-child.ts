@@ -10,12 +10,19 @@ export interface ChildRun {
 }
 
 const START =
-  'select * from lockstep.start_child($1::uuid, $2, $3::uuid, $4, $5, $6, $7, $8, $9::int, $10::bigint, $11::bigint)'
+  'select * from lockstep.start_child($1::uuid, $2, $3, $4::uuid, $5, $6, $7, $8, $9, $10::int, $11::bigint, $12::bigint)'
 
-export async function startChild(db: Executor, runId: string, leaseId: string, child: OutgoingRun): Promise<ChildRun> {
+export async function startChild(
+  db: Executor,
+  runId: string,
+  leaseId: string,
+  step: string,
+  child: OutgoingRun,
+): Promise<ChildRun> {
   const [row] = await db.rows(START, [
     runId,
     leaseId,
+    step,
     child.runId,
     child.workflow,
     child.kind,

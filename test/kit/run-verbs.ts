@@ -92,7 +92,7 @@ export const RUN_VERBS: Readonly<Record<string, RunVerb>> = {
       backoffMaxMs: 1,
       delayMs: 0,
     }),
-  'start of a child': ({ db }, { code, leaseId, name }) => startChild(db, code, leaseId, runOf(name)),
+  'start of a child': ({ db }, { code, leaseId, name }) => startChild(db, code, leaseId, 'child', runOf(name)),
   progress: ({ db }, world) => setProgress(db, nodeOf(world, world.job), '1'),
   deadlines: ({ sql }) => sql('select lockstep.expire_runs(100)'),
   'removal of old runs': ({ sql }) =>

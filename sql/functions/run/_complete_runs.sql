@@ -26,6 +26,7 @@ begin
       select n.* from unnest(v_done) d(ord)
        cross join lateral (select * from node u where u.run_id = p_run[d.ord] and u.ordinal = 0 limit 1) n
        where n.limit_key is not null or n.parent_run is not null
+       order by n.parent_run
     loop
       perform lockstep._touch_limit(v_node, p_now), lockstep._tell_parent(v_node, p_now);
     end loop;

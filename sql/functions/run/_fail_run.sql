@@ -3,6 +3,7 @@
 -- raises: nothing
 -- idempotent how: under the nodes' locks
 -- index used: node_pkey
+-- Of a map its items are undone, each that is done.
 create or replace function lockstep._fail_run(p_root node, p_error text, p_failed text, p_now timestamptz) returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
@@ -17,7 +18,7 @@ begin
   with undo as (
     select n.name, n.compensate, n.input, n.output, n.priority,
            row_number() over (order by n.finished_at desc, n.ordinal desc)::int as nth, count(*) over ()::int as total
-      from node n where n.run_id = p_root.run_id and n.state = 'done' and n.compensate is not null
+      from node n where n.run_id = p_root.run_id and n.state = 'done' and n.compensate is not null and n.kind <> 'map'
   )
   insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, waiting, children, on_failure, input, created_at,
                     max_attempts, backoff_ms, backoff_max_ms)

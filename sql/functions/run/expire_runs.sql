@@ -14,7 +14,7 @@ declare
   v_count int := 0;
 begin
   for v_run in
-    select n.run_id from node n where n.deadline <= v_now and n.finished_at is null order by n.deadline limit p_limit
+    select n.run_id from node n where n.deadline <= v_now and n.finished_at is null and n.state <> 'compensating' order by n.deadline limit p_limit
   loop
     select * into v_root from node n where n.run_id = v_run and n.ordinal = 0 for no key update skip locked;
     continue when not found or v_root.finished_at is not null or v_root.state = 'compensating';

@@ -47,13 +47,13 @@ begin
     else
       select max(n.ordinal) into v_last from node n where n.run_id = v_node.run_id;
       insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, max_attempts, backoff_ms, backoff_max_ms,
-                        limit_key, limit_max, limit_interval_ms, children, on_failure, input, run_key, created_at)
+                        limit_key, limit_max, limit_interval_ms, children, on_failure, compensate, input, run_key, created_at)
         select v_node.run_id, v_last + u.n, v_node.name || '[' || u.key || ']', 'item', v_node.action, 'planned', v_node.action,
                v_node.priority, v_now, v_node.max_attempts, v_node.backoff_ms, v_node.backoff_max_ms,
                -- A map's own limit holds within its run; an action's is shared by all.
                v_node.limit_key || case when v_node.limit_key like 'node:%' then '@' || v_node.run_id::text else '' end, v_node.limit_max,
                v_node.limit_interval_ms,
-               array[v_node.ordinal], v_node.on_failure, u.input, u.key, v_now
+               array[v_node.ordinal], v_node.on_failure, v_node.compensate, u.input, u.key, v_now
           from (select t.key, t.input, row_number() over (order by t.ord)::int as n
                   from unnest(p_item_of, p_item_key, p_item_input) with ordinality t(of, key, input, ord) where t.of = i) u;
       get diagnostics v_items = row_count;

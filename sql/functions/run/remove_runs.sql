@@ -4,7 +4,7 @@
 -- idempotent how: what is gone is gone
 -- index used: node_pkey
 -- Ids begin with their time, so the walk goes from old to young. Answers where to go on; null: the end was reached.
--- Unless the workflow says otherwise, completed runs are kept 30 days and others 90.
+-- Unless the workflow says otherwise, completed runs are kept 30 days and others 90; a run that another started, as long as that.
 create or replace function lockstep.remove_runs(p_after uuid, p_limit int, out last uuid, out removed int)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -25,7 +25,9 @@ begin
       select (w.shape::json ->> 'keepMs')::bigint as keep_ms, (w.shape::json ->> 'keepFailedMs')::bigint as keep_failed_ms
         from workflow_version w where w.name = n.workflow and w.version = coalesce(n.version, '') limit 1) k on true
    where n.finished_at < v_now - make_interval(secs => case when n.state = 'done' then coalesce(k.keep_ms, 2592000000)
-                                                            else coalesce(k.keep_failed_ms, 7776000000) end / 1000.0);
+                                                            else coalesce(k.keep_failed_ms, 7776000000) end / 1000.0)
+     -- Code that runs again asks for what its children brought: gone, they would be started anew.
+     and not exists (select 1 from node p where p.run_id = n.parent_run and p.ordinal = 0);
   -- A run that is being retried is not over: it is looked at again under its lock, or left for the next walk.
   foreach v_run in array v_over loop
     perform 1 from node n where n.run_id = v_run and n.ordinal = 0 and n.finished_at is not null for no key update skip locked;

@@ -36,7 +36,9 @@ begin
     v_due := v_now;
   end if;
   update node n
-     set state = 'sleeping', available_at = v_due, lease_id = null, lease_expires_at = null, attempt = n.attempt - 1
+     set state = 'sleeping', available_at = v_due, lease_id = null, lease_expires_at = null, attempt = n.attempt - 1,
+         -- It came to a wait: the crash budget is for no progress at all.
+         crashes = 0
    where n.run_id = p_run and n.ordinal = 0;
   return 'ok';
 end

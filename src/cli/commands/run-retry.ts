@@ -11,7 +11,8 @@ import { runWord } from '../run-word.ts'
 export const runRetry: Command = {
   name: 'run retry',
   summary: 'Start a failed or cancelled run again where it stopped.',
-  detail: 'What was done stays done. Ends with status 1 when the run is neither failed nor cancelled.',
+  detail: `What was done stays done; a deadline that has passed is lifted. A run that was undone is left as it is, one
+that stopped while it undid goes on undoing. Ends with status 1 when nothing was changed.`,
   arguments: [RUN_ARGUMENT],
   options: DATABASE_OPTIONS,
   examples: ['lockstep run retry 01a227d9-6709-7029-9680-345d117a9c71'],
@@ -21,10 +22,14 @@ export const runRetry: Command = {
       const before = await showRun(database.reader, id, null)
       if ('missing' in before) throw noSuchRun(id)
       const state = runWord(await retryRun(database, id))
-      const again = state === 'running' && (before.state === 'failed' || before.state === 'cancelled')
-      call.output.result({ runId: id, state }, () =>
-        again ? `${id} runs again.` : `${id} is ${state}; nothing was changed.`,
-      )
+      const over = before.state === 'failed' || before.state === 'cancelled'
+      const again = over && state !== before.state
+      call.output.result({ runId: id, state }, () => {
+        if (again) return state === 'compensating' ? `${id} goes on undoing what it did.` : `${id} runs again.`
+        return over
+          ? `${id} is ${state} and what it did was undone: submit it anew. Nothing was changed.`
+          : `${id} is ${state}; nothing was changed.`
+      })
       return again ? 0 : 1
     })
   },

@@ -177,10 +177,15 @@ export async function codeRun(
   const definition = definitionIn(what)
   const { recorded: name, end } = parts.names.enter(given, options.key)
   try {
+    const recorded = parts.history.get(name)
+    if (recorded !== undefined) demandKind(name, recorded, ['called'], 'a run of another workflow')
     const id = childId(held.node.runId, name)
     const child = await parts.waits.during(async () => {
       const run = await outgoingRun(definition, input, runOptions())
-      const started = await startChild(worker.database, held.node.runId, held.node.leaseId, { ...run, runId: id })
+      const started = await startChild(worker.database, held.node.runId, held.node.leaseId, name, {
+        ...run,
+        runId: id,
+      })
       if (started.state === 'pending') worker.runs.wake(definition.name)
       const isGraph = started.state === 'done' && started.output === null && definition.kind === 'graph'
       return { ...started, nodes: isGraph ? await runNodes(worker.database.reader, id) : null }

@@ -56,7 +56,7 @@ export interface RunHandle<Out> {
   readonly result: (options?: WaitOptions) => Promise<Out>
   /** The state the run is in afterwards. */
   readonly cancel: (reason?: string) => Promise<RunState>
-  /** Starts a failed or cancelled run again where it stopped. */
+  /** Starts a failed or cancelled run again where it stopped. One that was undone is left as it is. */
   readonly retry: () => Promise<RunState>
   /** Kept until a step takes it. False: the run has ended. */
   readonly signal: (name: string, payload?: unknown) => Promise<boolean>
