@@ -5,6 +5,7 @@ import { refuse, root } from '../protocol/check.ts'
 import type { SeekTarget } from '../protocol/group-info.ts'
 import { seekTarget } from './groups/groups-client.ts'
 import type { ConsumeResult } from './consume/consume-loop.ts'
+import type { Deliveries } from './consume/deliveries.ts'
 import type { InvalidMessage } from './consume/consume-context.ts'
 import type { StartStep } from './consume/work-start.ts'
 import type { Message } from './message.ts'
@@ -38,9 +39,12 @@ type InProcess<W extends Way> = W extends 'http'
   ? 'transactional() runs inside PostgreSQL: make the client with { connectionString } or { pool }'
   : unknown
 
-export interface Each<Out, W extends Way> extends Settings<Each<Out, W>>, StartingQueue<Out> {
+export interface Each<Out, W extends Way>
+  extends Settings<Each<Out, W>>, StartingQueue<Out>, AsyncIterable<Message<Out>> {
   transactional(this: InProcess<W>): TransactionalEach<Out>
   consume(handler: (message: Message<Out>) => unknown, options?: ConsumeOptions): Promise<ConsumeResult>
+  /** The same as a loop: `for await (const message of …)`. The builder itself may be looped over, too. */
+  messages(options?: ConsumeOptions): Deliveries<Message<Out>>
 }
 
 export interface TransactionalEach<Out> extends Settings<TransactionalEach<Out>> {
@@ -71,6 +75,8 @@ export interface Queue<In, Out, W extends Way> extends Settings<Queue<In, Out, W
   transactional(this: InProcess<W>): TransactionalEach<Out>
   /** The handler takes what one claim brought. */
   consume(handler: (messages: readonly Message<Out>[]) => unknown, options?: ConsumeOptions): Promise<ConsumeResult>
+  /** The same as a loop: `for await (const messages of …)`. */
+  batches(options?: ConsumeOptions): Deliveries<readonly Message<Out>[]>
   /** Options for `create`. */
   config(settings: QueueSettings): Queue<In, Out, W>
   /** Creates the queue, or changes the options that were named. */
@@ -96,6 +102,8 @@ export interface QueueVerbs {
     handler: (messages: readonly Message<Untyped>[]) => unknown,
     options: ConsumeOptions,
   ): Promise<ConsumeResult>
+  messages(plan: Plan, options: ConsumeOptions): Deliveries<Message<Untyped>>
+  batches(plan: Plan, options: ConsumeOptions): Deliveries<readonly Message<Untyped>[]>
   consumeSteps(
     plan: Plan,
     handler: (message: Message<Untyped>, step: Step) => unknown,
@@ -124,6 +132,8 @@ function eachOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Each<Untyped, W
     ...settingsOver(plan, (next) => eachOver<W>(verbs, next)),
     transactional: () => transactionalOver(verbs, plan),
     consume: async (handler, options = {}) => verbs.consumeEach(plan, checkHandler(handler), options),
+    messages: (options = {}) => verbs.messages(plan, options),
+    [Symbol.asyncIterator]: () => verbs.messages(plan, {}),
     [STARTS]: async (step, options) => verbs.consumeStarts(plan, step, options),
   }
 }
@@ -136,6 +146,7 @@ function queueOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Queue<Untyped,
     each: () => eachOver<W>(verbs, plan),
     transactional: () => transactionalOver(verbs, plan),
     consume: async (handler, options = {}) => verbs.consumeBatch(plan, checkHandler(handler), options),
+    batches: (options = {}) => verbs.batches(plan, options),
     [STARTS]: async (step, options) => verbs.consumeStarts(plan, step, options),
     config: (settings) => queueOver<W>(verbs, { ...plan, settings: { ...plan.settings, ...checkSettings(settings) } }),
     create: async (options = {}) => verbs.create(plan, options),

@@ -4,6 +4,7 @@ import { LIMITS } from '../protocol/limits.ts'
 import type { Delivery } from '../protocol/message.ts'
 import type { Attempts } from './attempts.ts'
 import type { ConsumeContext } from './consume/consume-context.ts'
+import { deliveries } from './consume/deliveries.ts'
 import { laneBatches, type LaneBatch } from './consume/lane-batch.ts'
 import { startConsumer, type Consumer } from './consume/start-consumer.ts'
 import { validMessage } from './consume/valid-message.ts'
@@ -67,13 +68,16 @@ async function validHead({ transport, log }: VerbParts, plan: Plan, lane: LaneBa
 
 async function pop(parts: VerbParts, plan: Plan, claim: Claim): Promise<Message<Untyped>[]> {
   for (;;) {
-    const deliveries = await claim(plan)
-    const heads = await Promise.all(laneBatches(deliveries).map(async (lane) => validHead(parts, plan, lane)))
+    const claimed = await claim(plan)
+    const heads = await Promise.all(laneBatches(claimed).map(async (lane) => validHead(parts, plan, lane)))
     const messages = heads.flat()
     // Every pass without a message has dead-lettered one, so this ends.
-    if (messages.length > 0 || deliveries.length === 0) return messages
+    if (messages.length > 0 || claimed.length === 0) return messages
   }
 }
+
+const eitherOf = (own: AbortSignal, given: AbortSignal | undefined): AbortSignal =>
+  given === undefined ? own : AbortSignal.any([own, given])
 
 export function queueVerbs(parts: VerbParts): QueueVerbs {
   const { transport, run } = parts
@@ -94,7 +98,27 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
         warnConflict: warn,
         work(context) {
           const handle = handleIn(context)
-          return async (deliveries, finished) => workEach(context, deliveries, handle, finished)
+          return async (claimed, finished) => workEach(context, claimed, handle, finished)
+        },
+      }),
+    )
+  }
+
+  async function consumeBatches(
+    plan: Plan,
+    options: ConsumeOptions,
+    handlerIn: (context: ConsumeContext) => (messages: readonly Message<Untyped>[]) => unknown,
+  ): Consumer['done'] {
+    return run(
+      startConsumer({
+        ...parts,
+        plan,
+        options,
+        warnConflict: warn,
+        batch: plan.batch ?? CONSUMER_BATCH,
+        work(context) {
+          const handler = handlerIn(context)
+          return async (claimed, finished) => workBatch(context, claimed, handler, finished)
         },
       }),
     )
@@ -109,6 +133,20 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
     // One of its own for each: Node warns of a leak when many listen to the same one.
     pop: async (plan, options) =>
       pop(parts, plan, claimOver(transport, warn, options.signal ?? new AbortController().signal)),
+    messages: (plan, options) =>
+      deliveries(async ({ offer, halt, signal }) =>
+        consumeOneByOne(plan, { ...options, signal: eitherOf(signal, options.signal) }, (context) => {
+          context.stopping.onThrown(halt)
+          return handleWith(context, offer)
+        }),
+      ),
+    batches: (plan, options) =>
+      deliveries(async ({ offer, halt, signal }) =>
+        consumeBatches(plan, { ...options, signal: eitherOf(signal, options.signal) }, (context) => {
+          context.stopping.onThrown(halt)
+          return offer
+        }),
+      ),
     consumeEach: async (plan, handler, options) =>
       consumeOneByOne(plan, options, (context) => handleWith(context, handler)),
     async consumeSteps(plan, handler, options) {
@@ -117,17 +155,7 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
     },
     consumeStarts: async (plan, step, options) =>
       consumeOneByOne({ ...plan, autoAck: true }, options, (context) => handleStarts(context, step)),
-    consumeBatch: async (plan, handler, options) =>
-      run(
-        startConsumer({
-          ...parts,
-          plan,
-          options,
-          warnConflict: warn,
-          batch: plan.batch ?? CONSUMER_BATCH,
-          work: (context) => async (deliveries, finished) => workBatch(context, deliveries, handler, finished),
-        }),
-      ),
+    consumeBatch: async (plan, handler, options) => consumeBatches(plan, options, () => handler),
     create: async (plan, options) =>
       transport.configure({
         queue: plan.definition.name,

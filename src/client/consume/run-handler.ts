@@ -5,6 +5,9 @@ import type { ConsumeContext } from './consume-context.ts'
 import { placeOf } from './place-of.ts'
 import type { Ended } from './settle.ts'
 
+/** What a handler of our own returns to give its messages back, uncounted. */
+export const HAND_BACK: unique symbol = Symbol('hand back')
+
 /** `deliveries`: what the handler got. */
 export async function runHandler(
   context: ConsumeContext,
@@ -28,8 +31,8 @@ export async function runHandler(
     }
     const run = async (): Promise<void> => {
       try {
-        await work()
-        end({ how: 'returned' })
+        const answer = await work()
+        end({ how: answer === HAND_BACK ? 'abandoned' : 'returned' })
       } catch (error) {
         const stack = error instanceof Error ? error.stack : undefined
         const details = { ...first, messages: deliveries.length, error: errorLine(error), stack }

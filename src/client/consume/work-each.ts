@@ -59,11 +59,12 @@ export async function workEach(
   try {
     for (const lane of lanes) {
       for (const delivery of lane.deliveries) {
-        if (lane.lost.signal.aborted) break
+        // First: a handler that was left may have settled its message, and the rest is still held.
         if (stopping.thrown) {
           unstarted.push(delivery)
           break
         }
+        if (lane.lost.signal.aborted) break
         const handled = await handle(delivery, lane)
         if (handled.finished) finished(1)
         if (!handled.held) break
