@@ -1,7 +1,7 @@
-// Consumers as loops, on both ways: going on completes, leaving hands back what was not finished and counts nothing.
+// Consumers as loops, every way: going on completes, leaving hands back what was not finished and counts nothing.
 import assert from 'node:assert/strict'
 import type { GroupLane, Lockstep } from 'lockstep'
-import { onBothWays, type Case } from './both-ways.ts'
+import { onEveryWay, type Case } from './every-way.ts'
 import { until } from './until.ts'
 
 async function numbered({ lockstep, named }: Case, count: number): Promise<ReturnType<Lockstep['queue']>> {
@@ -24,7 +24,7 @@ async function left(
   return [data, [lane?.failures, lane?.crashes]]
 }
 
-onBothWays('asking for the next message completes the one before', async (c) => {
+onEveryWay('asking for the next message completes the one before', async (c) => {
   const queue = await numbered(c, 3)
   const name = c.named('q')
   const seen: unknown[] = []
@@ -40,7 +40,7 @@ onBothWays('asking for the next message completes the one before', async (c) => 
   assert.deepEqual(await queue.pop(), [])
 })
 
-onBothWays('leaving by break or by a throw hands back what was not finished, uncounted and at once', async (c) => {
+onEveryWay('leaving by break or by a throw hands back what was not finished, uncounted and at once', async (c) => {
   const queue = await numbered(c, 4)
   for await (const message of queue.each().messages()) if (message.data === 2) break
   const thrown = new Error('out')
@@ -57,7 +57,7 @@ onBothWays('leaving by break or by a throw hands back what was not finished, unc
   ])
 })
 
-onBothWays('a message that was acknowledged by hand before the loop was left stays so', async (c) => {
+onEveryWay('a message that was acknowledged by hand before the loop was left stays so', async (c) => {
   const queue = await numbered(c, 3)
   for await (const message of queue.each()) {
     await c.lockstep.ack(message)
@@ -76,7 +76,7 @@ onBothWays('a message that was acknowledged by hand before the loop was left sta
   assert.deepEqual(await left(c, queue), [[3], [0, 0]])
 })
 
-onBothWays('batches come one claim at a time and are completed or handed back as a whole', async (c) => {
+onEveryWay('batches come one claim at a time and are completed or handed back as a whole', async (c) => {
   const queue = await numbered(c, 5)
   const seen: unknown[] = []
   for await (const messages of queue.batch(2).batches()) {
@@ -93,7 +93,7 @@ onBothWays('batches come one claim at a time and are completed or handed back as
   ])
 })
 
-onBothWays('the signal lets the message in hand be finished and ends the loop', async (c) => {
+onEveryWay('the signal lets the message in hand be finished and ends the loop', async (c) => {
   const queue = await numbered(c, 3)
   const stop = new AbortController()
   const seen: unknown[] = []
@@ -109,7 +109,7 @@ onBothWays('the signal lets the message in hand be finished and ends the loop', 
   for await (const message of queue.each().messages({ signal: stop.signal })) assert.fail(String(message.data))
 })
 
-onBothWays('a loop waits for messages, renews their lease while it works, and ends when it idles', async (c) => {
+onEveryWay('a loop waits for messages, renews their lease while it works, and ends when it idles', async (c) => {
   const queue = c.lockstep.queue(c.named('q')).group('g').subscriptionMode('all')
   const expiry = async () => (await laneOf(c))?.leaseExpiresAt
   const loop = queue.leaseSeconds(20).renewLease(true, 50).idleMillis(5_000).each().messages()
@@ -125,7 +125,7 @@ onBothWays('a loop waits for messages, renews their lease while it works, and en
   assert.deepEqual(seen, ['late'])
 })
 
-onBothWays(
+onEveryWay(
   'a client that closes ends its loops: the message in hand is finished, the waiting one handed back',
   async (c) => {
     const client = c.another()
@@ -150,7 +150,7 @@ onBothWays(
   },
 )
 
-onBothWays('what one next() brought is finished by the next, also when both were asked for at once', async (c) => {
+onEveryWay('what one next() brought is finished by the next, also when both were asked for at once', async (c) => {
   const queue = await numbered(c, 3)
   {
     await using loop = queue.each().messages()
