@@ -46,6 +46,58 @@ describe('run list, show, cancel, retry, signal and tail', () => {
     assert.equal(parsed(await lockstep('run', 'cancel', id, '--json'))['state'], 'completed')
   })
 
+  it('tell what code has done and waits for, the slot it was started for, and errors in words', async (t) => {
+    const own = await createTestDatabase(t)
+    const lockstep = lockstepAt(own.connectionString)
+    const id = '01a227d9-6709-7029-9680-345d117a9c71'
+    const child = '01a227d9-6709-8029-8680-345d117a9c71'
+    const error = { code: 'node_failed', message: 'node a failed', cause: { code: 'E1', message: 'no\u009b2J stock' } }
+    await own.database.rows(
+      `insert into lockstep.node (run_id, ordinal, name, kind, state, want, created_at, workflow, output, error, occurrence)
+       values ($1::uuid, 0, 'review', 'flow', 'sleeping', 'flow:review', lockstep.clock(), 'review', '{"big":9007199254740993}', $2,
+               '2026-03-01T02:30:00Z')`,
+      [id, JSON.stringify(error)],
+    )
+    await own.database.rows(
+      `insert into lockstep.step (run_id, name, state, output, due_at, created_at)
+       select $1::uuid, s.name, s.state, s.output, s.due::timestamptz, lockstep.clock() + s.nth * interval '1 second'
+         from (values (1, 'begin', 'done', '"began"', null), (2, 'rest', 'sleeping', null, '2020-01-01T00:00:00Z'),
+                      (3, 'pay', 'failed', $2, null), (4, 'ship', 'called', $3, null),
+                      (5, 'approve', 'waiting', null, '2999-01-01T00:00:00Z')) s(nth, name, state, output, due)`,
+      [id, JSON.stringify(error), child],
+    )
+    const { out } = await lockstep('run', 'show', id)
+    assert.match(out, /for the slot 2026-03-01T02:30:00\.000000Z/)
+    assert.match(out, /^error node a failed: no\\u009b2J stock \(E1\)$/m)
+    assert.match(
+      out,
+      /^begin +done .*\nrest +slept .*\npay +failed .*no\\u009b2J.*\n.*ship +called .*run 01a2.*\napprove +waiting .*until 2999-/m,
+    )
+    const shown = await lockstep('run', 'show', id, '--json')
+    assert.match(shown.out, /"output":{"big":9007199254740993}/)
+    const { steps, occurrence, error: told } = parsed(shown)
+    assert.ok(Array.isArray(steps))
+    assert.equal(occurrence, '2026-03-01T02:30:00.000000Z')
+    assert.deepEqual(told, error)
+    assert.deepEqual(
+      steps.map((step) => [step.name, step.state, step.output, step.error, step.child]),
+      [
+        ['begin', 'done', 'began', null, null],
+        ['rest', 'sleeping', null, null, null],
+        ['pay', 'failed', null, error, null],
+        ['ship', 'called', null, null, child],
+        ['approve', 'waiting', null, null, null],
+      ],
+    )
+    await lockstep('run', 'cancel', id)
+    const tailed = await lockstep('run', 'tail', id)
+    assert.match(tailed.out, /^rest: slept$/m)
+    assert.match(tailed.out, /^review: cancelled the run was cancelled$/m)
+    const { runs } = parsed(await lockstep('run', 'list', 'review', '--json'))
+    assert.ok(Array.isArray(runs))
+    assert.equal(runs[0].error.code, 'cancelled')
+  })
+
   it('name a run that is not there and an id that is none', async (t) => {
     const own = await createTestDatabase(t)
     const lockstep = lockstepAt(own.connectionString)

@@ -3,7 +3,7 @@ import type { Executor } from '../db/executor.ts'
 import type { MissingReason, ShownRun } from '../protocol/run.ts'
 
 const SHOW =
-  'select missing, state, kind, workflow, version, output, error, attempt, progress, priority, array_to_json(tags)::text, run_key, created_at, finished_at from lockstep.show_run($1::uuid, $2)'
+  'select missing, state, kind, workflow, version, output, error, attempt, progress, priority, array_to_json(tags)::text, run_key, created_at, finished_at, occurrence from lockstep.show_run($1::uuid, $2)'
 
 function reasonOf(text: string): MissingReason {
   return text === 'uncommitted' || text === 'rolled_back' ? text : 'unknown'
@@ -35,6 +35,7 @@ export async function showRun(
     key,
     createdAt,
     finishedAt,
+    occurrence,
   ] = row ?? []
   if (missing !== null) return { missing: reasonOf(missing) }
   return {
@@ -51,5 +52,6 @@ export async function showRun(
     key: key ?? null,
     createdAt: createdAt ?? '',
     finishedAt: finishedAt ?? null,
+    occurrence: occurrence ?? null,
   }
 }

@@ -27,6 +27,7 @@ export function encodeRun(runId: string, run: ShownRun): string {
     member('key', said(run.key)),
     member('createdAt', said(run.createdAt)),
     member('finishedAt', said(run.finishedAt)),
+    member('occurrence', said(run.occurrence)),
   ]
   return `{${fields.join(',')}}`
 }

@@ -55,6 +55,8 @@ export interface ShownRun {
   readonly key: string | null
   readonly createdAt: string
   readonly finishedAt: string | null
+  /** The slot that a schedule started it for, ISO-8601 UTC; null: nobody's. */
+  readonly occurrence: string | null
 }
 
 export interface ShownNode {

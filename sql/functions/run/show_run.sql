@@ -3,10 +3,10 @@
 -- raises: nothing
 -- idempotent how: reads only
 -- index used: node_pkey
--- p_xid: the id of the transaction that submitted it, null when not known. Only a hint for people.
+-- occurrence: the instant of the slot that a schedule started the run for. p_xid: the id of the transaction that submitted it, null when not known. Only a hint for people.
 create or replace function lockstep.show_run(p_run uuid, p_xid text)
 returns table (missing text, state text, kind text, workflow text, version text, output text, error text, attempt int, progress text,
-               priority int, tags text[], run_key text, created_at text, finished_at text)
+               priority int, tags text[], run_key text, created_at text, finished_at text, occurrence text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -18,7 +18,7 @@ begin
     -- What changes is read in one statement, inside run_status; the node gives what never does.
     return query
       select null::text, s.state, n.kind, s.workflow, s.version, s.output, s.error, s.attempt, s.progress, n.priority::int, n.tags, n.run_key,
-             s.created_at, s.finished_at
+             s.created_at, s.finished_at, lockstep.instant_text(n.occurrence)
         from lockstep.run_status(p_run) s
        cross join lateral (select * from node u where u.run_id = p_run and u.ordinal = 0 limit 1) n;
     v_found := found;

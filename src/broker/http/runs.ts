@@ -112,7 +112,7 @@ async function signal(call: Call): Promise<Answer> {
 }
 
 const RUN =
-  '{"runId":"…","state":"pending|running|sleeping|compensating|completed|failed|cancelled","kind":"job|graph|flow","workflow":"…","version":"…","output":…,"error":{"code":"…","message":"…"},"attempt":1,"progress":null,"priority":0,"tags":[],"key":null,"createdAt":"…","finishedAt":null}'
+  '{"runId":"…","state":"pending|running|sleeping|compensating|completed|failed|cancelled","kind":"job|graph|flow","workflow":"…","version":"…","output":…,"error":{"code":"…","message":"…"},"attempt":1,"progress":null,"priority":0,"tags":[],"key":null,"createdAt":"…","finishedAt":null,"occurrence":null}'
 const MISSING = '{"code":"run_not_found","error":"…","reason":"uncommitted|rolled_back|unknown"}'
 
 function verb(name: 'cancel' | 'retry' | 'signal', about: string, body: Route['body'], handle: Route['handle']): Route {

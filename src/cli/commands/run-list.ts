@@ -4,6 +4,7 @@ import { listRuns } from '../../operations/list-runs.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { showTable } from '../show-table.ts'
+import { storedJson } from '../stored-json.ts'
 
 const STATES = ['pending', 'running', 'sleeping', 'compensating', 'completed', 'failed', 'cancelled']
 
@@ -28,7 +29,7 @@ export const runList: Command = {
         before: null,
         limit: call.integer('limit') ?? 20,
       })
-      call.output.result({ runs }, () =>
+      call.output.result({ runs: runs.map(storedJson) }, () =>
         showTable(
           ['run', 'workflow', 'state', 'attempt', 'made', 'ended', 'tags'],
           runs.map((run) => [

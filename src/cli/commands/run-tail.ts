@@ -1,12 +1,16 @@
-// `lockstep run tail`: follows a run until it ends, a line for each change of it or of a node.
+// `lockstep run tail`: follows a run until it ends, a line for each change of it, of a node or of a step of code.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runNodes } from '../../operations/run-nodes.ts'
+import { runSteps } from '../../operations/run-steps.ts'
 import { showRun } from '../../operations/show-run.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
+import { errorWords } from '../error-words.ts'
 import { noSuchRun } from '../no-such-run.ts'
 import { RUN_ARGUMENT, runId } from '../run-id.ts'
+import { visible } from '../show-table.ts'
+import { rawJson } from '../write-json.ts'
 
 const PAUSE_MS = 300
 
@@ -21,19 +25,25 @@ export const runTail: Command = {
     const id = runId(call)
     return await withDatabase(call, async (database) => {
       const known = new Map<string, string>()
-      const tell = (what: string, state: string, note: string | null): void => {
-        const line = `${state} ${note ?? ''}`
+      const tell = (what: string, state: string, error: string | null, progress: string | null): void => {
+        const line = `${state} ${error ?? progress ?? ''}`
         if (known.get(what) === line) return
         known.set(what, line)
-        call.output.result({ what, state, note }, () => `${what}: ${state}${note === null ? '' : ` ${note}`}`)
+        const note = error ?? progress
+        call.output.result({ what, state, note: note === null ? null : rawJson(note) }, () =>
+          visible(`${what}: ${state} ${error === null ? (progress ?? '') : errorWords(error)}`.trimEnd()),
+        )
       }
       for (;;) {
         const run = await showRun(database.reader, id, null)
         if ('missing' in run) throw noSuchRun(id)
         for (const node of await runNodes(database.reader, id)) {
-          if (node.ordinal > 0) tell(node.name, node.state, node.error ?? node.progress)
+          if (node.ordinal > 0) tell(node.name, node.state, node.error, node.progress)
         }
-        tell(run.workflow, run.state, run.error ?? run.progress)
+        const steps = run.kind === 'flow' ? await runSteps(database.reader, id) : []
+        for (const step of steps)
+          tell(step.name, step.state === 'sleeping' && step.over ? 'slept' : step.state, step.error, null)
+        tell(run.workflow, run.state, run.error, run.progress)
         if (run.finishedAt !== null) return run.state === 'completed' ? 0 : 1
         await sleep(PAUSE_MS)
       }

@@ -4,6 +4,7 @@ import { listSchedules } from '../../operations/list-schedules.ts'
 import { withDatabase } from '../call.ts'
 import { type Command, DATABASE_OPTIONS } from '../command.ts'
 import { showTable } from '../show-table.ts'
+import { storedJson } from '../stored-json.ts'
 
 export const scheduleList: Command = {
   name: 'schedule list',
@@ -14,7 +15,7 @@ export const scheduleList: Command = {
   async run(call) {
     return await withDatabase(call, async (database) => {
       const schedules = await listSchedules(database.reader, null)
-      call.output.result({ schedules }, () =>
+      call.output.result({ schedules: schedules.map(storedJson) }, () =>
         showTable(
           ['schedule', 'rhythm', 'zone', 'starts', 'next', 'last'],
           schedules.map((schedule) => [

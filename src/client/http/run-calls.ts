@@ -22,6 +22,7 @@ const RUN = {
   key: text,
   createdAt: plainText,
   finishedAt: text,
+  occurrence: text,
 } as const
 const NODE = {
   ordinal: count,

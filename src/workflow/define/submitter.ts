@@ -35,6 +35,8 @@ export interface RunStatus {
   /** ISO-8601 UTC with microseconds. */
   readonly createdAt: string
   readonly finishedAt: string | null
+  /** The slot that a schedule started it for, as `ctx.occurrence`; null when no schedule did. */
+  readonly occurrence: string | null
 }
 
 export interface WaitOptions {

@@ -46,6 +46,7 @@ function statusOf(id: string, shown: ShownRun): RunStatus {
     key: shown.key,
     createdAt: shown.createdAt,
     finishedAt: shown.finishedAt,
+    occurrence: shown.occurrence,
   }
 }
 
