@@ -27,3 +27,5 @@ create table lockstep.stream_state (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 create index stream_state_ripe on lockstep.stream_state (query_id, queue_id, partition_id, window_end) where window_end is not null;
+-- The next window of a whole query, so that a runner finds what is ripe without asking partition by partition.
+create index stream_state_due on lockstep.stream_state (query_id, window_end) where window_end is not null;

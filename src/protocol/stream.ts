@@ -127,3 +127,19 @@ export interface StatePartitions {
   /** Where to go on; null at the end. */
   readonly next: string | null
 }
+
+export interface RipeQuery {
+  readonly queryId: number
+  /** How long ago a window's end has to be. */
+  readonly graceMs: number
+  readonly limit: number
+}
+
+export interface RipePartitions {
+  /** The oldest window first. */
+  readonly partitionIds: readonly string[]
+  /** Until the next window is over, by the database's clock; null without any, or when the page is full. */
+  readonly nextMs: number | null
+  /** The page is full: there may be more. */
+  readonly more: boolean
+}

@@ -194,3 +194,37 @@ test('the partitions with state come page by page, and those lately touched are 
   const wrong = await post('/streams/v1/state/partitions', { query_id: '1', after: 'x' })
   assert.deepEqual([wrong.status, /after must be/.test(wrong.json.error)], [400, true], wrong.json.error)
 })
+
+test('what is over is found over all partitions, the oldest first, with the time until the next', async (t) => {
+  const { readThrough, call, post, db, sql } = await stand(t)
+  const [a = '', b = '', c = ''] = await readThrough(['a', 'b', 'c'])
+  const [now] = await sql('select floor(extract(epoch from lockstep.clock()) * 1000)::float8 as ms')
+  const at = Number(now?.['ms'])
+  const open = async (partition_id: string, ...ends: readonly number[]): Promise<void> => {
+    const state_ops = [
+      { type: 'delete', key: 'open' },
+      ...ends.map((end, n) => ({ type: 'upsert', key: `w${n}`, value: { windowEnd: end } })),
+    ]
+    await call('cycle', { partition_id, state_ops, push_items: [], ack: null })
+  }
+  await open(a, at + 3_600_000, at + 7_200_000)
+  await open(b, at + 1_800_000)
+  await open(c)
+  const first = await call('state/ripe', {})
+  assert.deepEqual([first.success, first.partition_ids, first.more], [true, [], false])
+  assert.ok(first.next_ms > 0 && first.next_ms <= 1_800_000, String(first.next_ms))
+  await moveClock(db.database, 3_700_000)
+  const over = await call('state/ripe', {})
+  assert.deepEqual([over.partition_ids, over.more], [[b, a], false])
+  assert.ok(over.next_ms > 3_000_000 && over.next_ms <= 3_600_000, String(over.next_ms))
+  assert.deepEqual((await call('state/ripe', { limit: 1 })).partition_ids, [b])
+  assert.deepEqual((await call('state/ripe', { limit: 1 })).more, true)
+  const graced = await call('state/ripe', { grace_ms: 600_000 })
+  assert.deepEqual(graced.partition_ids, [b])
+  assert.ok(graced.next_ms <= 600_000)
+  await open(a)
+  await sql(`delete from lockstep.stream_state`)
+  assert.deepEqual(await call('state/ripe', {}), { success: true, partition_ids: [], next_ms: null, more: false })
+  assert.equal((await post('/streams/v1/state/ripe', { query_id: '999' })).json.reason, 'unknown_query')
+  assert.match((await post('/streams/v1/state/ripe', { query_id: '1', grace_ms: -1 })).json.error, /grace_ms must be/)
+})

@@ -2,19 +2,29 @@
 // moment: a lease with an empty batch, which a cycle acks.
 import { streamClaim } from '../../operations/stream-claim.ts'
 import { streamPartitions } from '../../operations/stream-partitions.ts'
-import { CLAIM_BODY, decodeClaim, decodePartitions, PARTITIONS_BODY } from '../../protocol/stream-claim-request.ts'
+import { streamRipe } from '../../operations/stream-ripe.ts'
+import {
+  CLAIM_BODY,
+  decodeClaim,
+  decodePartitions,
+  decodeRipe,
+  PARTITIONS_BODY,
+  RIPE_BODY,
+} from '../../protocol/stream-claim-request.ts'
 import { bodyText } from './read-body.ts'
 import { reading, writing } from './read-call.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
+function unknownQuery(): Answer {
+  const error = 'no stream is registered under this query_id (it may have been reset): register it again'
+  return json(JSON.stringify({ success: false, reason: 'unknown_query', error }))
+}
+
 async function claim(call: Call): Promise<Answer> {
   const asked = decodeClaim(bodyText(call.body))
   const claimed = await writing(call, (db) => streamClaim(db, asked))
-  if (claimed === null) {
-    const error = 'no stream is registered under this query_id (it may have been reset): register it again'
-    return json(JSON.stringify({ success: false, reason: 'unknown_query', error }))
-  }
+  if (claimed === null) return unknownQuery()
   return json(
     JSON.stringify({
       success: true,
@@ -48,6 +58,15 @@ async function partitions(call: Call): Promise<Answer> {
   )
 }
 
+async function ripe(call: Call): Promise<Answer> {
+  const query = decodeRipe(bodyText(call.body))
+  const found = await reading(call, (db) => streamRipe(db, query))
+  if (found === null) return unknownQuery()
+  return json(
+    JSON.stringify({ success: true, partition_ids: found.partitionIds, next_ms: found.nextMs, more: found.more }),
+  )
+}
+
 export const streamClaimRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -76,5 +95,19 @@ export const streamClaimRoutes: readonly Route[] = [
       200: '{"success":true,"partitions":[{"partition_id":"…","partition":"…","queue":"…","updated_at":"…"}],"next":null}',
     },
     handle: partitions,
+  },
+  {
+    method: 'POST',
+    path: '/streams/v1/state/ripe',
+    access: 'read-only',
+    rank: 'A',
+    changes: false,
+    about:
+      'The partitions with a window that has been over for grace_ms, by the database’s clock, the oldest first; next_ms says when to ask again.',
+    body: RIPE_BODY,
+    answers: {
+      200: '{"success":true,"partition_ids":["…"],"next_ms":1500,"more":false} or {"success":false,"reason":"unknown_query","error":"…"}',
+    },
+    handle: ripe,
   },
 ]
