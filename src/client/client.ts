@@ -21,6 +21,7 @@ import { deadLettersClient, type DeadLetters } from './dead-letters/dead-letters
 import { groupsClient, type Groups } from './groups/groups-client.ts'
 import { messagesClient, type Messages } from './messages/messages-client.ts'
 import { queuesClient, type Queues } from './queues/queues-client.ts'
+import { streamEntry, type StreamEntry } from './streams/stream-entry.ts'
 import { timersClient, type Timers } from './timers/timers-client.ts'
 import { tracesClient, type Traces } from './traces/traces-client.ts'
 import type { OpenClient } from './transaction-client.ts'
@@ -64,6 +65,8 @@ export interface Client<W extends Way> extends RunEntry {
   readonly timers: Timers
   /** Queues in the memory of a broker; only through one. */
   readonly ephemeral: EphemeralEntry
+  /** A stream that was declared with `stream` of `lockstep/streams`. */
+  readonly stream: StreamEntry
   /** Messages that were given up. */
   readonly deadLetters: DeadLetters
   /** Consumer groups, with what each has before it. */
@@ -178,6 +181,7 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
       inProcess: parts.inProcess,
       keep: (loop) => void consumers.run(loop),
     }),
+    stream: streamEntry({ transport, log: parts.log, run: consumers.run }),
     deadLetters: deadLettersClient(transport.deadLetters),
     groups: groupsClient(transport.groups),
     queues: queuesClient(transport.queues),

@@ -20,6 +20,7 @@ export class Lockstep implements HttpClient {
   readonly locks: HttpClient['locks']
   readonly timers: HttpClient['timers']
   readonly ephemeral: HttpClient['ephemeral']
+  readonly stream: HttpClient['stream']
   readonly deadLetters: HttpClient['deadLetters']
   readonly groups: HttpClient['groups']
   readonly queues: HttpClient['queues']
@@ -54,6 +55,7 @@ export class Lockstep implements HttpClient {
     this.locks = client.locks
     this.timers = client.timers
     this.ephemeral = client.ephemeral
+    this.stream = client.stream
     this.deadLetters = client.deadLetters
     this.groups = client.groups
     this.queues = client.queues

@@ -31,6 +31,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly locks: Client<WayOf<O>>['locks']
   readonly timers: Client<WayOf<O>>['timers']
   readonly ephemeral: Client<WayOf<O>>['ephemeral']
+  readonly stream: Client<WayOf<O>>['stream']
   readonly deadLetters: Client<WayOf<O>>['deadLetters']
   readonly groups: Client<WayOf<O>>['groups']
   readonly queues: Client<WayOf<O>>['queues']
@@ -67,6 +68,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.locks = client.locks
     this.timers = client.timers
     this.ephemeral = client.ephemeral
+    this.stream = client.stream
     this.deadLetters = client.deadLetters
     this.groups = client.groups
     this.queues = client.queues

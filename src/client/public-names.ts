@@ -88,6 +88,7 @@ export type {
   TimerOutcome,
   TimerScheduled,
 } from './timers/timer-outcome.ts'
+export type { StartStream, StreamEntry } from './streams/stream-entry.ts'
 export type { TimerListOptions, Timers, TimerWrites } from './timers/timers-client.ts'
 export type {
   CommitOptions,

@@ -160,6 +160,7 @@ export function httpTransport(settings: HttpSettings): Transport {
       )
     },
 
+    streams: async () => null,
     ask: async (call) => (await httpCall(settings, call)).text,
 
     migrate: async () => {

@@ -31,6 +31,7 @@ import { deadLetterCalls } from './postgres/dead-letter-calls.ts'
 import { groupCalls } from './postgres/group-calls.ts'
 import { lookCalls } from './postgres/look-calls.ts'
 import { queueCalls } from './postgres/queue-calls.ts'
+import { streamCalls } from './postgres/stream-calls.ts'
 import { scheduleCalls } from './postgres/schedule-calls.ts'
 import type { RunCalls } from '../workflow/run/run-calls.ts'
 import type { Heartbeat, HeartbeatPorts } from '../workflow/worker/heartbeat-loop.ts'
@@ -211,6 +212,8 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
       const ports = { database, traffic, runs, calls: runCalls, log, steps, startHeartbeat: heartbeat }
       return startWorker(given, ports)
     },
+
+    streams: async () => streamCalls(database, traffic, call),
 
     ask: async ({ path }) => {
       throw new LockstepError('not_available', `only a broker serves ${path}: make the client with { url }`)

@@ -15,6 +15,7 @@ import type { DeadLetterCalls } from './dead-letters/dead-letters-client.ts'
 import type { GroupCalls } from './groups/groups-client.ts'
 import type { MessageCalls } from './messages/messages-client.ts'
 import type { QueueReads } from './queues/queues-client.ts'
+import type { StreamCalls } from './streams/stream-calls.ts'
 import type { TimerCalls } from './timers/timers-client.ts'
 import type { TraceCalls } from './traces/traces-client.ts'
 import type { TransactionClient } from './transaction-client.ts'
@@ -126,6 +127,8 @@ export interface Transport extends TimerCalls {
   readonly runs: RunCalls
   readonly schedules: ScheduleCalls
   readonly work: (options: WorkerOptions) => Promise<RunningWorker>
+  /** Null: through `ask`, as a stream itself knows. */
+  readonly streams: () => Promise<StreamCalls | null>
   /** One exchange with a broker, for what only a broker has. */
   readonly ask: (call: HttpCall) => Promise<string>
   readonly migrate: () => Promise<void>

@@ -1,6 +1,6 @@
 // Decodes the three calls of streams. Their bodies are snake_case on the wire. State values and payloads are cut out and
 // carried as text; only `windowEnd` is read off a value, so that ripe windows can be found without looking into any.
-import { boolean, isRecord, list, optional, oneOf, readFields, refuse, text } from './check.ts'
+import { boolean, integer, isRecord, list, optional, oneOf, readFields, refuse, text } from './check.ts'
 import type { Field, Place } from './check.ts'
 import { CUT, inArray, inObject } from './json-slices.ts'
 import type { Piece } from './json-slices.ts'
@@ -65,6 +65,7 @@ export const STATE_BODY = {
   keys: optional(list(LIMITS.streamStateOps, stateKey), []),
   key_prefix: optional(text({ max: LIMITS.streamStateKeyBytes }), null),
   ripe_at_or_before: optional(instantMs, null),
+  limit: optional(integer(1, LIMITS.streamStateOps), null),
 } as const
 
 export function decodeStateQuery(body: RequestBody): StateQuery {
@@ -76,6 +77,7 @@ export function decodeStateQuery(body: RequestBody): StateQuery {
     keys: read.keys,
     prefix: read.key_prefix,
     ripeAt: read.ripe_at_or_before,
+    limit: read.limit,
   }
 }
 

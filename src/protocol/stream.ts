@@ -30,6 +30,8 @@ export interface StateQuery extends StreamPlace {
   readonly prefix: string | null
   /** Epoch milliseconds: only values whose numeric `windowEnd` is at or before it. */
   readonly ripeAt: number | null
+  /** Rows at most, in byte order of the keys; null: all. */
+  readonly limit: number | null
 }
 
 export interface StateRow {

@@ -119,6 +119,8 @@ test('a cycle writes state, pushes and acks the whole batch in one commit', asyn
   assert.deepEqual(Object.keys(await ripe(2_000)), ['w\u001fa'])
   assert.deepEqual(Object.keys(await ripe(9_000, { key_prefix: 'w\u001f' })), ['w\u001fa', 'w\u001fb'])
   assert.deepEqual(await state(partition_id, { keys: ['plain', 'absent'] }), { plain: null })
+  assert.deepEqual(Object.keys(await state(partition_id, { limit: 2 })), ['plain', 'w\u001fa'])
+  assert.deepEqual(Object.keys(await ripe(9_000, { limit: 1 })), ['w\u001fa'])
   assert.deepEqual(Object.keys(await state(partition_id, { keys: [] })), ['plain', 'w\u001fa', 'w\u001fb'])
   await cycle({
     partition_id,

@@ -47,6 +47,24 @@ test('the ./http entry bundles without any condition, and has no way to PostgreS
   assert.ok(text.length < 130_000, `${text.length} bytes`)
 })
 
+test('the ./streams entry bundles for a browser, and a client without streams carries none', async () => {
+  const source = `
+    import { Lockstep } from 'lockstep/http'
+    import { count, stream } from 'lockstep/streams'
+    const seen = stream('s', 'in').window('1m').aggregate({ seen: count() }).to('out')
+    export const run = () => new Lockstep({ url: 'http://127.0.0.1:6632' }).stream(seen).start()
+  `
+  const { meta, text } = await bundle(source, [])
+  for (const path of inputsOf(meta))
+    assert.doesNotMatch(path, /postgres|\/db\/|\/traffic\/|\/operations\/|node_modules/)
+  assert.doesNotMatch(text, /node:|#postgres/)
+  const without = await bundle(`import { Lockstep, queue } from 'lockstep/http'\n${USE}`, [])
+  assert.deepEqual(
+    inputsOf(without.meta).filter((path) => path.includes('/streams/') && !path.endsWith('stream-entry.js')),
+    [],
+  )
+})
+
 test('the rig sees a Node built-in', async () => {
   await assert.rejects(bundle(`import { createServer } from 'node:net'; export const x = createServer`, []), /node:net/)
 })

@@ -32,6 +32,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'src/index.ts': ['client', 'protocol', 'db', 'adapters'],
   'src/browser.ts': ['client', 'protocol'],
   'src/http.ts': ['client', 'protocol'],
+  'src/streams.ts': ['client', 'protocol'],
 }
 
 /** Rooms that must bundle for a browser. */

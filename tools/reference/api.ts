@@ -10,6 +10,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   lockstep: 'dist/index.d.ts',
   'lockstep (browser)': 'dist/browser.d.ts',
   'lockstep/http': 'dist/http.d.ts',
+  'lockstep/streams': 'dist/streams.d.ts',
   'lockstep/broker': 'dist/broker/index.d.ts',
   'lockstep/testing': 'dist/testing/index.d.ts',
   'lockstep/drizzle': 'dist/adapters/drizzle.d.ts',

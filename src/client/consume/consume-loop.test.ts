@@ -44,6 +44,7 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
     },
     schedules: { put: refuse, list: refuse, preview: refuse, pause: refuse, trigger: refuse, delete: refuse },
     work: refuse,
+    streams: refuse,
     ask: refuse,
     migrate: refuse,
     close: async () => {},
