@@ -12,13 +12,16 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 
 /** Milliseconds of '250ms', '30s', '5m', '2h', '30d'; `what` names the setting in the error. */
 export function durationMs(text: string, what: string): number {
-  const match = /^([0-9]{1,15})(ms|s|m|h|d)$/.exec(text)
+  const match = typeof text !== 'string' ? null : /^([0-9]{1,15})(ms|s|m|h|d)$/.exec(text)
   const unit = UNITS.get(match?.[2] ?? '')
   const milliseconds = Number(match?.[1] ?? 0) * (unit ?? 0)
+  // Programs without types give anything.
+  const given: unknown = text
+  const shown = typeof given === 'string' ? given : typeof given
   if (unit === undefined || milliseconds === 0 || !Number.isSafeInteger(milliseconds)) {
     throw new LockstepError(
       'bad_request',
-      `${what} must be a whole number above zero with a unit of ms, s, m, h or d, like '30d'; got '${text.slice(0, 40)}'`,
+      `${what} must be a whole number above zero with a unit of ms, s, m, h or d, like '30d'; got '${shown.slice(0, 40)}'`,
       { field: what },
     )
   }

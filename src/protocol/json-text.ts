@@ -5,8 +5,13 @@ import { LIMITS } from './limits.ts'
 
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/
 
+/** Of a path longer than this its two ends are told. */
+const PATH_CHARACTERS = 240
+
 function refuse(path: string, why: string): never {
-  throw new LockstepError('unserializable', `${path} cannot be JSON: ${why}`, { path })
+  const told =
+    path.length <= PATH_CHARACTERS ? path : `${path.slice(0, PATH_CHARACTERS / 2)}…${path.slice(-PATH_CHARACTERS / 2)}`
+  throw new LockstepError('unserializable', `${told} cannot be JSON: ${why}`, { path: told })
 }
 
 function child(path: string, key: string): string {

@@ -91,6 +91,7 @@ test('what is no rhythm is refused by name', () => {
     () => checkRhythm({ cron: '* * * * *', zone: 'Mars/Base', intervalMs: null }),
     /zone must be an IANA time zone/,
   )
+  assert.throws(() => checkRhythm({ cron: '0 0 0 1 1 * 2030', zone: 'UTC', intervalMs: null }), /five or six fields/)
   assert.throws(() => checkRhythm({ cron: null, zone: 'UTC', intervalMs: 10 }), /every must be an interval/)
   assert.throws(() => checkRhythm({ cron: null, zone: 'UTC', intervalMs: null }), /cron must be/)
 })

@@ -47,6 +47,8 @@ function cronOf(rhythm: Rhythm): Cron {
   } catch {
     throw wrong('zone', `an IANA time zone such as Europe/Rome, not '${rhythm.zone}'`)
   }
+  // Croner takes a seventh, of years; a schedule that ends is none.
+  if ((rhythm.cron ?? '').trim().split(/\s+/).length > 6) throw wrong('cron', 'a cron expression of five or six fields')
   try {
     return new Cron(rhythm.cron ?? '', { timezone: rhythm.zone, paused: true })
   } catch (error) {

@@ -14,11 +14,18 @@ import { utf8Length } from './utf8.ts'
 import { isUuid } from './uuid.ts'
 
 const nameText = text({ min: 1, max: LIMITS.nameBytes, longCode: 'name_too_long' })
+/** Of an action or a workflow: what begins so is the engine's own work. */
+const definedText = text({
+  min: 1,
+  max: LIMITS.nameBytes,
+  longCode: 'name_too_long',
+  rule: (name) => (/^(?:plan|flow):/.test(name) ? "a name that does not begin with 'plan:' or 'flow:'" : null),
+})
 const milliseconds = integer(0, LIMITS.runDelayMs)
 const uuidText = text({ min: 36, max: 36, rule: (id) => (isUuid(id) ? null : 'a UUID') })
 
 export const RUN_FIELDS = {
-  workflow: nameText,
+  workflow: definedText,
   key: optional(text({ min: 1, max: LIMITS.runKeyBytes, longCode: 'name_too_long' }), null),
   kind: optional(oneOf('action', 'code', 'graph'), null),
   version: optional(text({ max: LIMITS.nameBytes }), null),
@@ -95,7 +102,7 @@ export function decodeSignal(body: RequestBody): { readonly name: string; readon
 }
 
 export const CLAIM_BODY = {
-  actions: list(1_000, nameText),
+  actions: list(1_000, definedText),
   max: optional(integer(1, 1_000), 1),
   leaseMs: optional(integer(100, LIMITS.leaseSeconds * 1_000), 30_000),
   waitMs: optional(integer(0, LIMITS.runWaitMs), 0),

@@ -65,6 +65,12 @@ test('failures over HTTP are retried or final, and what is wrong is told by its 
   for (const [path, body, field] of [
     ['/api/v1/runs', { input: 1 }, 'workflow'],
     ['/api/v1/runs', { runs: [{ workflow: 'x' }, { workflow: 'x', delayMs: -1 }] }, 'runs[1].delayMs'],
+    [
+      '/api/v1/runs',
+      { workflow: 'flow:x', kind: 'action' },
+      "workflow must be a name that does not begin with 'plan:'",
+    ],
+    ['/api/v1/tasks/claim', { actions: ['plan:x@1'] }, 'actions[0]'],
     ['/api/v1/tasks/claim', { actions: ['x'], max: 0 }, 'max'],
     ['/api/v1/tasks/claim', { actions: ['x'], leaseMs: 1e12 }, 'leaseMs'],
     ['/api/v1/tasks/heartbeat', { tasks: [{ runId: 'x' }] }, 'tasks[0].runId'],

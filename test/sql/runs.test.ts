@@ -85,6 +85,30 @@ test('a job enqueued from psql exists with its transaction, is fenced by its tok
   )
 })
 
+test('what no run can have is refused by its parameter, and the surrounding transaction is told by a code', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  await sql.query(`select lockstep.register_workflow('w', '', 'code', '{}')`)
+  for (const [call, code, message] of [
+    [`enqueue('flow:w', '1')`, 'LS400', /action must be a name that does not begin with 'plan:' or 'flow:'/],
+    [`submit('plan:w@1', '1')`, 'LS400', /workflow must be a name/],
+    [`enqueue('a', null)`, 'LS400', /p_input must be JSON/],
+    [`submit('w', '1', '')`, 'LS400', /p_key must be a name of 1 to 512 bytes/],
+    [`enqueue('a', '1', repeat('k', 600))`, 'LS401', /p_key is 600 bytes long/],
+    [`enqueue('a', '1', p_priority => 101)`, 'LS400', /p_priority must be from -100 to 100/],
+    [`submit('w', '1', p_delay => '-1 s')`, 'LS400', /p_delay must be from nothing to ten years/],
+    [`enqueue('a', '1', p_delay => '11 years')`, 'LS400', /p_delay must be/],
+    [`enqueue('a', '1', p_deadline => '0')`, 'LS400', /p_deadline must be from a millisecond/],
+    [`enqueue('a', '1', p_tags => array['x', null])`, 'LS400', /p_tags must be at most 32 tags/],
+    [`submit('w', '1', p_tags => array_fill('x'::text, array[33]))`, 'LS400', /p_tags must be at most 32 tags/],
+    [`enqueue('a', to_json(repeat('x', 1100000)))`, 'LS413', /p_input must be at most 1048576 bytes/],
+  ] as const) {
+    await assert.rejects(sql.query(`select lockstep.${call}`), { code, message }, call)
+  }
+  const all = `'1', 'k', '1 s', -100, array['x'], '1 day'`
+  await sql.query(`select lockstep.enqueue('a', ${all}), lockstep.submit('w', ${all})`)
+})
+
 test('a claim is taken over when its lease lapsed, and a completion in a repeatable read transaction is refused', async (t) => {
   const database = await createTestDatabase(t)
   const sql = await database.connect()

@@ -1,6 +1,6 @@
 -- purpose: enqueues one job of an action inside the caller's own transaction; the action need not be registered
 -- locks in order: none (waits only for an open transaction that enqueued the same key)
--- raises: LS400 bad_request, LS401 name_too_long; 25006 in a read-only transaction
+-- raises: LS400 bad_request, LS401 name_too_long, LS413 payload_too_large; 25006 in a read-only transaction
 -- idempotent how: one run per (action, key); a known key answers its run, conflict when its input differs
 -- index used: run_key_pkey
 -- Example: begin; insert into payments …; select * from lockstep.enqueue('charge', '{"paymentId":1}'); commit;
@@ -13,10 +13,7 @@ as $$
 declare
   v_id uuid := lockstep.uuid7();
 begin
-  perform lockstep._demand_name('action', p_action);
-  if p_input is null then
-    raise exception using errcode = 'LS400', detail = 'bad_request', message = 'p_input must be JSON; for the JSON null write ''null''';
-  end if;
+  perform lockstep._demand_run('action', p_action, p_input, p_key, p_delay, p_priority, p_tags, p_deadline);
   select s.run_id, s.created, s.differs into run_id, created, conflict
     from lockstep.submit_joined(array[v_id], array[p_action], array[case when not exists (
       select 1 from workflow_version w where w.name = p_action and w.kind = 'action') then 'action' end], array[null::text], array[null::text], array[p_key],

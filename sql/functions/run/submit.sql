@@ -1,6 +1,6 @@
 -- purpose: starts a workflow or a registered action inside the caller's own transaction: the run exists when that transaction commits
 -- locks in order: none (waits only for an open transaction that submitted the same key)
--- raises: LS400 bad_request, LS401 name_too_long, LS404 not_found; 25006 in a read-only transaction
+-- raises: LS400 bad_request, LS401 name_too_long, LS413 payload_too_large, LS404 not_found; 25006 in a read-only transaction
 -- idempotent how: one run per (workflow, key); a known key answers its run, conflict when its input differs
 -- index used: workflow_version_pkey, run_key_pkey
 -- Example: begin; insert into orders …; select * from lockstep.submit('fulfil_order', '{"orderId":1}', 'order-1'); commit;
@@ -13,10 +13,7 @@ as $$
 declare
   v_id uuid := lockstep.uuid7();
 begin
-  perform lockstep._demand_name('workflow', p_workflow);
-  if p_input is null then
-    raise exception using errcode = 'LS400', detail = 'bad_request', message = 'p_input must be JSON; for the JSON null write ''null''';
-  end if;
+  perform lockstep._demand_run('workflow', p_workflow, p_input, p_key, p_delay, p_priority, p_tags, p_deadline);
   select s.run_id, s.created, s.differs into run_id, created, conflict
     from lockstep.submit_joined(array[v_id], array[p_workflow], array[null::text], array[null::text], array[null::text], array[p_key],
       array[p_input::text], array[nullif(p_priority, 0)], array[(extract(epoch from p_delay) * 1000)::bigint], array[p_tags::text],

@@ -11,6 +11,8 @@ type Wait =
 export interface Waits {
   /** Work of the code is going on until the end of this. */
   during<T>(work: () => Promise<T>): Promise<T>
+  /** Steps that are at work. */
+  readonly working: () => number
   /** Never resolves. */
   until(wait: Wait): Promise<never>
   /** Resolves when the code can do nothing more but wait. */
@@ -53,6 +55,7 @@ export function createWaits(): Waits {
         check()
       }
     },
+    working: () => busy,
     until(wait) {
       waits.push(wait)
       check()

@@ -7,7 +7,7 @@ import { onlyKnown } from '../../protocol/only-known.ts'
 import type { Completion } from '../../protocol/completion.ts'
 import type { PgTx, StepContext } from './contexts.ts'
 import { DEFINITION, type ActionDefinition } from './definition.ts'
-import { demandFunction, demandSchema } from './demand-parts.ts'
+import { demandCompletion, demandFunction, demandSchema } from './demand-parts.ts'
 import type { Jsonified } from './jsonified.ts'
 import {
   policyOf,
@@ -51,6 +51,8 @@ const nameField = text({
   rule: (name) => (/^(?:plan|flow):/.test(name) ? "a name that does not begin with 'plan:' or 'flow:'" : null),
 })
 
+const queueField = text({ min: 1, max: LIMITS.nameBytes, longCode: 'name_too_long' })
+
 const OPTIONS = [
   'name',
   'input',
@@ -76,12 +78,13 @@ export function action<const Name extends string, S extends StandardSchemaV1, Ou
   onlyKnown(spec, OPTIONS, `action '${spec.name}'`)
   demandSchema(spec.input, `action '${spec.name}'`)
   demandFunction(handler, `the handler of action '${spec.name}'`)
+  demandCompletion(spec.completion, `action '${spec.name}'`)
   const definition: ActionDefinition = Object.freeze({
     kind: 'action' as const,
     name: spec.name,
     schema: spec.input,
     policy: policyOf(spec),
-    queue: spec.queue ?? 'default',
+    queue: spec.queue === undefined ? 'default' : queueField.read(spec.queue, root(), 'queue'),
     // Whoever runs the handler opens the transaction by this same completion, so the two types always meet again.
     completion: spec.completion ?? null,
     handler,

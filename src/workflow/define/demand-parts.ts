@@ -14,3 +14,11 @@ export function demandSchema(input: unknown, what: string): void {
   if (isSchema(input)) return
   throw new LockstepError('bad_request', `the input of ${what} must be a Standard Schema, such as one of zod`)
 }
+
+export function demandCompletion(given: unknown, what: string): void {
+  if (given === undefined) return
+  const whole = typeof given === 'object' && given !== null && 'transaction' in given && 'door' in given
+  if (!whole) {
+    throw new LockstepError('bad_request', `completion of ${what} must be one of an adapter, such as drizzleSteps(db)`)
+  }
+}

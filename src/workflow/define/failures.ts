@@ -38,10 +38,35 @@ export interface StoredError {
 }
 
 const DEPTH = 5
+const ISSUES = 20
 
+const CHARACTERS = LIMITS.errorTextBytes / 4
+
+/** What JSON columns and their readers can hold: no NUL, no half of a surrogate pair, and not too much of it. */
 function cut(text: string): string {
-  const clean = text.replaceAll('\0', '�')
-  return clean.length > LIMITS.errorTextBytes / 4 ? `${clean.slice(0, LIMITS.errorTextBytes / 4)}…` : clean
+  const short = text.length > CHARACTERS ? `${text.slice(0, CHARACTERS)}…` : text
+  return short.replaceAll(/\0|\p{Surrogate}/gu, '�')
+}
+
+/** Of anything that can be thrown, also where it has no text of its own. */
+function told(thrown: unknown): string {
+  if (typeof thrown === 'string') return cut(thrown)
+  try {
+    return cut(JSON.stringify(thrown) ?? String(thrown))
+  } catch {
+    return `a thrown ${typeof thrown} that has no text`
+  }
+}
+
+/** Of a schema's issues the first ones, each by where it is and what is wrong. */
+function issuesTold(issues: readonly unknown[]): unknown {
+  return issues
+    .slice(0, ISSUES)
+    .map((issue): unknown =>
+      typeof issue === 'object' && issue !== null
+        ? Object.fromEntries(Object.entries(issue).map(([name, value]) => [name, told(value)]))
+        : told(issue),
+    )
 }
 
 function codeOf(error: object, fallback: string): string {
@@ -53,15 +78,15 @@ export function storedError(error: unknown, fallback = 'failed', depth = 0): Sto
   if (!(error instanceof Error)) {
     return {
       code: fallback,
-      message: cut(typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))),
+      message: told(error),
     }
   }
   return {
     code: codeOf(error, fallback),
-    message: cut(error.message),
-    name: cut(error.name),
+    message: told(error.message),
+    name: told(error.name),
     ...(error instanceof LockstepError && Array.isArray(error.details['issues'])
-      ? { details: error.details['issues'] }
+      ? { details: issuesTold(error.details['issues']) }
       : {}),
     ...(error.cause === undefined || depth >= DEPTH ? {} : { cause: storedError(error.cause, 'cause', depth + 1) }),
   }

@@ -71,6 +71,8 @@ function nodeOf(
   before: readonly GraphNode[],
 ): GraphNode {
   definedName(name, 'node name')
+  // Outputs are members of plain objects, and this is none.
+  if (name === '__proto__') throw new LockstepError('bad_request', `a node cannot be called '${name}'`)
   if (before.some((node) => node.name === name))
     throw new LockstepError('bad_request', `node '${name}' is declared twice`)
   if (before.length >= LIMITS.graphNodes)

@@ -1,5 +1,6 @@
 // Runs the pure functions of a graph's node: `when`, `input`, `map`. What they give is frozen as text; a throw, an input that
 // its action's schema refuses or a value that JSON would change fails the node, naming the function. No I/O of its own.
+import { root, text as boundedText } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { jsonText } from '../../protocol/json-text.ts'
 import { LIMITS } from '../../protocol/limits.ts'
@@ -52,6 +53,17 @@ async function called<T>(graph: GraphDefinition, node: GraphNode, which: string,
   }
 }
 
+const keyField = boundedText({ min: 1, max: LIMITS.nameBytes })
+
+function keyOf(node: GraphNode, key: unknown): string {
+  try {
+    return keyField.read(key, root(), 'key')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new PermanentError(`an item of the map function of node '${node.name}': ${why}`, { cause: error })
+  }
+}
+
 function isItem(value: unknown): value is { readonly key?: unknown; readonly input: unknown } {
   return typeof value === 'object' && value !== null && 'input' in value
 }
@@ -72,7 +84,7 @@ async function items(graph: GraphDefinition, node: GraphNode, listed: unknown): 
   for (const item of listed as Iterable<unknown>) {
     if (!isItem(item))
       throw new PermanentError(`the map function of node '${node.name}' must give { key, input } items`)
-    const key = typeof item.key === 'string' ? item.key : String(planned.length)
+    const key = item.key === undefined ? String(planned.length) : keyOf(node, item.key)
     if (keys.has(key)) throw new PermanentError(`the map function of node '${node.name}' gave the key '${key}' twice`)
     if (planned.length >= LIMITS.mapItems)
       throw new PermanentError(`node '${node.name}' maps more than ${LIMITS.mapItems} items`)

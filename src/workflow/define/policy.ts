@@ -3,6 +3,7 @@ import { integer, refuse, root } from '../../protocol/check.ts'
 import { durationMs } from '../../protocol/durations.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { onlyKnown } from '../../protocol/only-known.ts'
+import { demandFunction } from './demand-parts.ts'
 
 /** '30s', '5m', '2h', '7d', or whole milliseconds. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}` | number
@@ -87,6 +88,7 @@ function limitOf(options: PolicyOptions): Limit | null {
     refuse(root(), 'rate.key', 'the same function as concurrency.key: one key limits both')
   }
   const key = of?.key ?? rate?.key
+  if (key !== undefined) demandFunction(key, `${of?.key === undefined ? 'rate' : 'concurrency'}.key`)
   const per = rate === undefined ? null : milliseconds(rate.per, 'rate.per')
   return {
     max: of === undefined ? null : many.read(of.limit, root(), 'concurrency.limit'),
@@ -104,10 +106,13 @@ export function policyOf(options: PolicyOptions): Policy {
   onlyKnown(options.retry ?? {}, ['attempts', 'backoff', 'maxBackoff'], 'retry')
   onlyKnown(options.retention ?? {}, ['completed', 'failed'], 'retention')
   const backoffMs = optionalMs(options.retry?.backoff, 'retry.backoff') ?? 1_000
+  const maxBackoffMs = optionalMs(options.retry?.maxBackoff, 'retry.maxBackoff')
+  if (maxBackoffMs !== null && maxBackoffMs < backoffMs)
+    refuse(root(), 'retry.maxBackoff', 'at least as long as retry.backoff')
   return {
     maxAttempts: attempts.read(options.retry?.attempts ?? 5, root(), 'retry.attempts'),
     backoffMs,
-    backoffMaxMs: Math.max(backoffMs, optionalMs(options.retry?.maxBackoff, 'retry.maxBackoff') ?? 3_600_000),
+    backoffMaxMs: Math.max(backoffMs, maxBackoffMs ?? 3_600_000),
     timeoutMs: optionalMs(options.timeout, 'timeout'),
     priority: priority.read(options.priority ?? 0, root(), 'priority'),
     limit: limitOf(options),

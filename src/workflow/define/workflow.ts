@@ -5,7 +5,7 @@ import type { Completion } from '../../protocol/completion.ts'
 import { onlyKnown } from '../../protocol/only-known.ts'
 import type { CodeContext, PgTx } from './contexts.ts'
 import { DEFINITION, type CodeDefinition } from './definition.ts'
-import { demandFunction, demandSchema } from './demand-parts.ts'
+import { demandCompletion, demandFunction, demandSchema } from './demand-parts.ts'
 import type { Graph } from './graph.ts'
 import { typedGraph } from './graph-builder.ts'
 import type { Jsonified } from './jsonified.ts'
@@ -54,6 +54,7 @@ export function workflow(
   onlyKnown(spec, code === undefined ? OF_GRAPH : OF_CODE, what)
   demandSchema(spec.input, what)
   if (code !== undefined) demandFunction(code, `the code of ${what}`)
+  demandCompletion(spec.completion, what)
   const base = { name, schema: spec.input, policy: policyOf(spec) }
   if (code === undefined) return typedGraph({ ...base, kind: 'graph' as const })
   const definition: CodeDefinition = {

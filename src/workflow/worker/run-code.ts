@@ -13,6 +13,7 @@ import { createStepNames } from '../context/step-names.ts'
 import { createWaits } from '../context/waits.ts'
 import type { CodeStep, KeyOptions } from '../define/contexts.ts'
 import type { CodeDefinition, Defined } from '../define/definition.ts'
+import { demandFunction } from '../define/demand-parts.ts'
 import { PermanentError } from '../define/failures.ts'
 import { checkedInput, runText } from '../define/plan-node.ts'
 import type { Duration } from '../define/policy.ts'
@@ -21,6 +22,18 @@ import { untilLeaseEnds } from './ends.ts'
 import type { Held } from './held-nodes.ts'
 import { fail } from './run-action.ts'
 import type { WorkerParts } from './worker-parts.ts'
+
+/**
+ * A step that nobody awaits may fail, and code that has let go may leave some behind: neither may end the process with all that it
+ * does for others. Whoever awaits the promise is told as ever.
+ */
+function kept<A extends unknown[], R>(verb: (...given: A) => Promise<R>): (...given: A) => Promise<R> {
+  return (...given) => {
+    const promise = verb(...given)
+    promise.catch(() => {})
+    return promise
+  }
+}
 
 type StepWork = (step: CodeStep<unknown>) => unknown
 
@@ -40,22 +53,24 @@ function contextOf(parts: CodeParts): object {
     get log() {
       return stepLog(worker.log, { runId: node.runId, workflow: definition.name })
     },
-    step: async (name: string, options: KeyOptions | StepWork, work?: StepWork) =>
-      typeof options === 'function'
-        ? codeStep(parts, name, {}, options)
-        : codeStep(parts, name, options, work ?? (() => null)),
-    call: async (name: string, action: Defined, input: unknown, options: KeyOptions = {}) =>
+    step: kept(async (name: string, options: KeyOptions | StepWork, work?: StepWork) => {
+      const doing = typeof options === 'function' ? options : work
+      demandFunction(doing, `the work of step '${name}'`)
+      return codeStep(parts, name, typeof options === 'function' ? {} : options, doing ?? (() => null))
+    }),
+    call: kept(async (name: string, action: Defined, input: unknown, options: KeyOptions = {}) =>
       codeCall(parts, name, action, input, options),
-    run: async (name: string, workflow: Defined, input: unknown, options: KeyOptions = {}) =>
+    ),
+    run: kept(async (name: string, workflow: Defined, input: unknown, options: KeyOptions = {}) =>
       codeRun(parts, name, workflow, input, options),
-    sleep: async (name: string, duration: Duration, options: KeyOptions = {}) =>
+    ),
+    sleep: kept(async (name: string, duration: Duration, options: KeyOptions = {}) =>
       codeSleep(parts, name, duration, options),
-    waitForSignal: async (name: string, options: SignalOptions = {}) => codeSignal(parts, name, options),
-    all: codeAll,
-    patch: async (name: string) => codePatch(parts, name),
-    async progress(value: unknown) {
-      await setProgress(worker.database, node, runText(value, 'progress'))
-    },
+    ),
+    waitForSignal: kept(async (name: string, options: SignalOptions = {}) => codeSignal(parts, name, options)),
+    all: kept(codeAll),
+    patch: kept(async (name: string) => codePatch(parts, name)),
+    progress: kept(async (value: unknown) => setProgress(worker.database, node, runText(value, 'progress'))),
   }
 }
 
@@ -141,6 +156,10 @@ export async function runCode(
     return undefined
   }
   tellUnasked(parts)
+  if (parts.waits.working() > 0) {
+    const details = { runId: node.runId, steps: parts.waits.working() }
+    worker.log.warn(details, 'the code returned while steps of it were at work: await them')
+  }
   const { runId, ordinal, leaseId } = node
   free()
   const done = await worker.ends.complete(

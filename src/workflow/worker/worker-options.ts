@@ -1,6 +1,7 @@
 // The settings of a worker, with their defaults, checked at its start.
-import { integer, root } from '../../protocol/check.ts'
+import { integer, list, refuse, root, text } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
+import { LIMITS } from '../../protocol/limits.ts'
 import { onlyKnown } from '../../protocol/only-known.ts'
 import { milliseconds } from '../define/policy.ts'
 import type { WorkerOptions } from '../define/worker.ts'
@@ -15,6 +16,7 @@ export interface WorkerSettings {
 }
 
 const concurrencyField = integer(1, 10_000)
+const queuesField = list(1_000, text({ min: 1, max: LIMITS.nameBytes }))
 
 const OPTIONS = [
   'actions',
@@ -34,9 +36,11 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
   if ((options.actions ?? []).length + (options.workflows ?? []).length === 0) {
     throw new LockstepError('bad_request', 'a worker needs actions or workflows')
   }
+  const queues = queuesField.read(options.queues ?? ['default'], root(), 'queues')
+  if (queues.length === 0) refuse(root(), 'queues', 'at least one queue')
   return {
     concurrency: concurrencyField.read(options.concurrency ?? 10, root(), 'concurrency'),
-    queues: new Set(options.queues ?? ['default']),
+    queues: new Set(queues),
     leaseMs: milliseconds(options.lease ?? 30_000, 'lease'),
     pollMs: milliseconds(options.poll ?? 250, 'poll'),
     drainMs: milliseconds(options.drain ?? 30_000, 'drain'),
