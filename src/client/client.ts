@@ -8,6 +8,7 @@ import { LIMITS } from '../protocol/limits.ts'
 import type { AckItem } from '../protocol/message.ts'
 import { ackItem, ackOutcome, type AckOptions, type AckOutcome, type AckRef, type AckVerb } from './ack-input.ts'
 import { watchAttempts, type Attempts } from './attempts.ts'
+import { bufferSet } from './buffer/buffer-set.ts'
 import { consumerSet } from './consume/consumer-set.ts'
 import { kvClient, type Kv } from './kv-client.ts'
 import { liveTransport } from './live-transport.ts'
@@ -86,6 +87,8 @@ export interface Client<W extends Way> extends RunEntry {
   readonly in: (tx: OpenClient | Joinable) => TransactionScope
   /** Runs actions and workflows in this process; only straight to PostgreSQL. `close` stops it too. */
   readonly worker: (options: WorkerOptions) => Worker
+  /** Sends what the buffers of its queues hold; resolves when all of it has its verdict, rejects with the first fault. */
+  readonly flush: () => Promise<void>
   /** Brings the database's lockstep schema up to this version. */
   readonly migrate: () => Promise<void>
   readonly close: (options?: CloseOptions) => Promise<void>
@@ -102,6 +105,8 @@ export interface ClientParts {
 }
 
 const CLOSE_MS = 30_000
+/** For buffered messages, when the handlers took all the time. */
+const LAST_FLUSH_MS = 1_000
 /** A timer past 2^31 - 1 ms fires at once. */
 const patience = integer(0, 86_400_000)
 const renewSeconds = integer(1, LIMITS.leaseSeconds)
@@ -159,16 +164,28 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
   const attempts = watchAttempts()
   const transport = liveTransport(parts.open)
   const workers = workerSet(transport.work)
+  const buffers = bufferSet(transport, parts.log)
 
   const locks = locksClient(transport.locks, parts.log)
 
   async function end(timeoutMs: number): Promise<void> {
+    const started = performance.now()
+    // What handlers at work still push is waited for as well.
+    void buffers.flush().catch(() => {})
     await Promise.all([consumers.drain(timeoutMs), workers.stop(timeoutMs)])
+    await buffers.close(Math.max(LAST_FLUSH_MS, timeoutMs - (performance.now() - started)))
     await locks.end()
     await transport.close()
   }
 
-  const verbs = queueVerbs({ transport, attempts, log: parts.log, inProcess: parts.inProcess, run: consumers.run })
+  const verbs = queueVerbs({
+    transport,
+    buffers,
+    attempts,
+    log: parts.log,
+    inProcess: parts.inProcess,
+    run: consumers.run,
+  })
   return {
     queue: (given: string | QueueDefinition<string, Untyped, Untyped>, schema?: StandardSchemaV1) =>
       queueBuilder<W>(verbs, definitionOf(given, schema)),
@@ -198,6 +215,7 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
     ...runEntry(transport.runs),
     schedules: scheduleEntry(transport.schedules, transport.runs),
     worker: workers.make,
+    flush: buffers.flush,
     migrate: async () => transport.migrate(),
     async close({ timeoutMs = CLOSE_MS } = {}) {
       closing ??= end(patience.read(timeoutMs, root(), 'timeoutMs'))

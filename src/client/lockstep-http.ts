@@ -39,6 +39,7 @@ export class Lockstep implements HttpClient {
   readonly wake: HttpClient['wake']
   readonly schedules: HttpClient['schedules']
   readonly worker: HttpClient['worker']
+  readonly flush: HttpClient['flush']
   readonly migrate: HttpClient['migrate']
   readonly close: HttpClient['close']
 
@@ -74,6 +75,7 @@ export class Lockstep implements HttpClient {
     this.wake = client.wake
     this.schedules = client.schedules
     this.worker = client.worker
+    this.flush = client.flush
     this.migrate = client.migrate
     this.close = client.close
   }

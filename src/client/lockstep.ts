@@ -50,6 +50,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
   readonly wake: Client<WayOf<O>>['wake']
   readonly schedules: Client<WayOf<O>>['schedules']
   readonly worker: Client<WayOf<O>>['worker']
+  readonly flush: Client<WayOf<O>>['flush']
   readonly migrate: Client<WayOf<O>>['migrate']
   readonly close: Client<WayOf<O>>['close']
 
@@ -87,6 +88,7 @@ export class Lockstep<const O extends LockstepOptions = LockstepOptions> impleme
     this.wake = client.wake
     this.schedules = client.schedules
     this.worker = client.worker
+    this.flush = client.flush
     this.migrate = client.migrate
     this.close = client.close
   }

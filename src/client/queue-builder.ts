@@ -4,6 +4,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { refuse, root } from '../protocol/check.ts'
 import type { SeekTarget } from '../protocol/group-info.ts'
 import { seekTarget } from './groups/groups-client.ts'
+import type { BufferOptions } from './buffer/buffer-options.ts'
+import type { QueueBuffer } from './buffer/buffer-set.ts'
 import type { ConsumeResult } from './consume/consume-loop.ts'
 import type { Deliveries } from './consume/deliveries.ts'
 import type { InvalidMessage } from './consume/consume-context.ts'
@@ -68,6 +70,11 @@ export interface QueueDescription {
 
 export interface Queue<In, Out, W extends Way> extends Settings<Queue<In, Out, W>>, StartingQueue<Out> {
   push(items: PushInput<In> | readonly PushInput<In>[]): Promise<readonly PushOutcome[]>
+  /**
+   * Pushes that are gathered in this process, bounded, and sent together; one buffer for each queue and client. Without options:
+   * the one that there is, or a new one with the defaults.
+   */
+  buffer(options?: BufferOptions): QueueBuffer<In>
   /** One claim. The messages are leased until they are acked or the lease ends. */
   pop(options?: Omit<ConsumeOptions, 'onInvalid'>): Promise<Message<Out>[]>
   /** The handler takes one message at a time. */
@@ -91,6 +98,7 @@ export interface Queue<In, Out, W extends Way> extends Settings<Queue<In, Out, W
 /** The verbs behind the builders, over a finished plan. */
 export interface QueueVerbs {
   push(items: Parameters<typeof outgoingItems>[0], plan: Plan): Promise<readonly PushOutcome[]>
+  buffer(plan: Plan, options: BufferOptions | undefined): QueueBuffer<Untyped>
   pop(plan: Plan, options: ConsumeOptions): Promise<Message<Untyped>[]>
   consumeEach(
     plan: Plan,
@@ -142,6 +150,7 @@ function queueOver<W extends Way>(verbs: QueueVerbs, plan: Plan): Queue<Untyped,
   return {
     ...settingsOver(plan, (next) => queueOver<W>(verbs, next)),
     push: async (items) => verbs.push(items, plan),
+    buffer: (options) => verbs.buffer(plan, options),
     pop: async (options = {}) => verbs.pop(plan, options),
     each: () => eachOver<W>(verbs, plan),
     transactional: () => transactionalOver(verbs, plan),

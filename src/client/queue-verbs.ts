@@ -3,6 +3,7 @@ import { LockstepError } from '../protocol/errors.ts'
 import { LIMITS } from '../protocol/limits.ts'
 import type { Delivery } from '../protocol/message.ts'
 import type { Attempts } from './attempts.ts'
+import { bufferOver, type BufferSet } from './buffer/buffer-set.ts'
 import type { ConsumeContext } from './consume/consume-context.ts'
 import { deliveries } from './consume/deliveries.ts'
 import { laneBatches, type LaneBatch } from './consume/lane-batch.ts'
@@ -28,6 +29,7 @@ export interface VerbParts {
   readonly attempts: Attempts
   readonly log: Logger
   readonly inProcess: boolean
+  readonly buffers: BufferSet
   /** Keeps the consumer for the client's close, and answers with its result. */
   readonly run: (consumer: Consumer) => Consumer['done']
 }
@@ -130,6 +132,8 @@ export function queueVerbs(parts: VerbParts): QueueVerbs {
       const items = await outgoingItems(inputs, name, plan.partition, schema)
       return items.length === 0 ? [] : (await transport.push(items)).map(pushOutcome)
     },
+    buffer: ({ definition, partition }, options) =>
+      bufferOver(parts.buffers.open(definition, options), definition, partition),
     // One of its own for each: Node warns of a leak when many listen to the same one.
     pop: async (plan, options) =>
       pop(parts, plan, claimOver(transport, warn, options.signal ?? new AbortController().signal)),

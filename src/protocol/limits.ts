@@ -160,6 +160,20 @@ export const LIMITS = {
   encryptionMemoryMs: 30_000,
   encryptionMemoryQueues: 10_000,
 
+  /** Of pushes gathered in a client, for each queue: messages and bytes held, and pushes that wait for room. */
+  bufferSize: 1_000_000,
+  bufferMessagesDefault: 100,
+  bufferBytes: 1_073_741_824,
+  bufferBytesDefault: 16 * 1024 * 1024,
+  bufferWaiting: 10_000,
+  /** Sent together. */
+  bufferBatchBytes: 32 * 1024 * 1024,
+  bufferTimeMs: 3_600_000,
+  bufferTimeDefaultMs: 1_000,
+  /** Before what could not be sent is sent again the first time. */
+  bufferRetryMs: 60_000,
+  bufferRetryDefaultMs: 1_000,
+
   listLimit: 1_000,
   listLimitDefault: 100,
   /** Payloads of one page of a list; past it the page ends early, after one entry at least, and says so. */

@@ -1,67 +1,11 @@
 // The client over HTTP with its connection cut after the broker had the request and before the answer came: every push is stored
 // once, every commit applied once and answered with its first result, every ack told as it was.
 import assert from 'node:assert/strict'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { Lockstep } from 'lockstep'
 import { createBroker } from 'lockstep/broker'
 import { createTestDatabase } from '../../src/testing/database.ts'
-
-interface CuttingProxy {
-  readonly url: string
-  /** The next answers of this many connections are cut. */
-  cut(answers: number): void
-  readonly cuts: number
-  stop(): Promise<void>
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-async function cuttingProxy(target: string): Promise<CuttingProxy> {
-  const { hostname, port } = new URL(target)
-  const sockets = new Set<Socket>()
-  let due = 0
-  let cuts = 0
-  const server = createServer((front) => {
-    const back = connect(Number(port), hostname)
-    for (const [from, to] of [
-      [front, back],
-      [back, front],
-    ] as const) {
-      sockets.add(from)
-      from.on('error', () => to.destroy())
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-    }
-    front.on('data', (data: Buffer) => back.write(data))
-    back.on('data', (data: Buffer) => {
-      if (due > 0) {
-        due -= 1
-        cuts += 1
-        front.destroy()
-      } else front.write(data)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${portOf(server)}`,
-    cut(answers) {
-      due = answers
-    },
-    get cuts() {
-      return cuts
-    },
-    async stop() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
+import { cuttingProxy } from '../kit/cutting-proxy.ts'
 
 const CALLS = 12
 
