@@ -26,8 +26,8 @@ const CLAIM =
 export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimOutcome> {
   const { wants, leaseId, leaseMs, max, floor } = request
   const rows = await db.rows(CLAIM, [wants, leaseId, leaseMs.toString(), max.toString(), floor])
-  const [head, ...rest] = rows
-  const nodes = rest.map(
+  const head = rows.at(-1)
+  const nodes = rows.slice(0, -1).map(
     ([
       runId,
       ordinal,

@@ -15,6 +15,7 @@ declare
   v_node node;
   v_taken int;
   v_next timestamptz;
+  v_end timestamptz := p_now + make_interval(secs => p_lease_ms / 1000.0);
 begin
   runs := '{}';
   ordinals := '{}';
@@ -43,7 +44,10 @@ begin
         else
           runs := runs || v_node.run_id;
           ordinals := ordinals || v_node.ordinal;
-          perform lockstep._lease_nodes(array[v_node.run_id], array[v_node.ordinal], p_lease_id, p_lease_ms, p_now);
+          update node n
+             set lease_id = p_lease_id, lease_expires_at = v_end, available_at = v_end, attempt = n.attempt + 1,
+                 crashes = n.crashes + (n.lease_id is not null)::int
+           where n.run_id = v_node.run_id and n.ordinal = v_node.ordinal;
           v_taken := v_taken + 1;
         end if;
       end loop;

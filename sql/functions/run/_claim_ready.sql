@@ -1,11 +1,11 @@
--- purpose: leases due nodes of one want and priority that nobody holds; files those that have a limit, fails those whose workers
---   died too often
+-- purpose: locks due nodes of one want and priority that nobody holds, for the caller to lease; files those that have a limit, fails
+--   those whose workers died too often
 -- locks in order: node (SKIP LOCKED), limit (only to file)
 -- raises: nothing
--- idempotent how: a node is leased once
+-- idempotent how: locks only, but for what it files and fails
 -- index used: node_ready, node_pkey
 create or replace function lockstep._claim_ready(
-  p_want text, p_priority int, p_floor timestamptz, p_now timestamptz, p_limit int, p_lease_id text, p_lease_ms bigint,
+  p_want text, p_priority int, p_floor timestamptz, p_now timestamptz, p_limit int,
   out runs uuid[], out ordinals int[], out oldest timestamptz)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
@@ -47,6 +47,5 @@ begin
     runs := v_runs;
     ordinals := v_ordinals;
   end if;
-  perform lockstep._lease_nodes(runs, ordinals, p_lease_id, p_lease_ms, p_now);
 end
 $$;

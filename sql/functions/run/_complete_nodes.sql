@@ -22,7 +22,6 @@ declare
   v_taken boolean[];
   v_free boolean[];
   v_ended uuid[];
-  v_plain int;
   v_answered int;
   v_root node;
 begin
@@ -45,8 +44,15 @@ begin
   ), moved as (
     update node n
        set waiting = n.waiting - s.parents,
-           state = case when n.waiting > s.parents or n.ordinal = 0 then n.state when coalesce(s.input, n.input) is null then 'ready'
-                        else 'planned' end,
+           -- Most runs simply end, with their last node; those that compensate, that have a parent or an output to compute are seen
+           -- to one by one.
+           (state, finished_at) = (
+             select case when n.waiting > s.parents or (n.ordinal = 0 and not e.ends) then n.state when n.ordinal = 0 then 'done'
+                         when coalesce(s.input, n.input) is null then 'ready' else 'planned' end,
+                    case when e.ends then p_now end
+               from (select n.ordinal = 0 and n.waiting = s.parents and n.state <> 'compensating' and n.parent_run is null and not exists (
+                       select 1 from workflow_version w
+                        where w.name = n.workflow and w.version = n.version and w.shape::json ->> 'output' = 'true') as ends) e),
            want = case when n.waiting > s.parents or n.ordinal = 0 then n.want when coalesce(s.input, n.input) is null then (
                     select 'plan:' || r.workflow || '@' || r.version from node r where r.run_id = n.run_id and r.ordinal = 0)
                        else n.action end,
@@ -65,22 +71,15 @@ begin
                  select u.ord::int from unnest(p_plan_of, p_plan_ordinal) with ordinality u(of, ordinal, ord)
                   where u.of = t.of and u.ordinal = t.ordinal) end as at) k) s
      where n.run_id = s.run_id and n.ordinal = s.ordinal and n.finished_at is null
-    returning s.of, n.run_id, n.ordinal, s.take and n.limit_key is null and n.lease_id = p_take_lease as taken, n.waiting = 0 as free
+    returning s.of, n.run_id, n.ordinal, n.finished_at, s.take and n.limit_key is null and n.lease_id = p_take_lease as taken, n.waiting = 0 as free
   )
   select coalesce((select array_agg(d.ord) from done d), '{}'), coalesce(array_agg(m.of), '{}'), array_agg(m.ordinal), array_agg(m.taken),
-         array_agg(m.free), array_agg(m.run_id) filter (where m.ordinal = 0 and m.free)
+         array_agg(m.free), array_agg(m.run_id) filter (where m.ordinal = 0 and m.free and m.finished_at is null)
     into v_done, v_of, v_child, v_taken, v_free, v_ended from moved m;
   if v_ended is not null then
-    -- Most runs simply end; those that compensate, that have a parent or an output to compute are seen to one by one.
-    update node n set state = 'done', finished_at = p_now, available_at = null
-     where n.run_id = any (v_ended) and n.ordinal = 0 and n.state <> 'compensating' and n.parent_run is null
-       and not exists (select 1 from workflow_version w where w.name = n.workflow and w.version = n.version and w.shape::json ->> 'output' = 'true');
-    get diagnostics v_plain = row_count;
-    if v_plain < cardinality(v_ended) then
-      for v_root in select * from node n where n.run_id = any (v_ended) and n.ordinal = 0 and n.finished_at is null loop
-        perform lockstep._end_graph(v_root, p_now);
-      end loop;
-    end if;
+    for v_root in select * from node n where n.run_id = any (v_ended) and n.ordinal = 0 loop
+      perform lockstep._end_graph(v_root, p_now);
+    end loop;
   end if;
   return query
     select c.of, 'ok', coalesce(array_agg(c.ordinal) filter (where c.ordinal > 0 and c.free and not coalesce(c.taken, false)), '{}'),

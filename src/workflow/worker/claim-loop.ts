@@ -3,6 +3,7 @@
 // second a look starts from the beginning, so that a submission that committed late is found.
 import type { ClaimOutcome } from '../../operations/claim.ts'
 import type { ClaimedNode } from '../../protocol/run.ts'
+import { createNodeLine } from './node-line.ts'
 
 export interface ClaimPorts {
   readonly concurrency: number
@@ -40,8 +41,7 @@ const ENDING_MOST = 2_000
 
 export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
   const { concurrency } = ports
-  let waitingNodes: ClaimedNode[] = []
-  let next = 0
+  const line = createNodeLine()
   let running = 0
   /** Running, or returned and not yet ended. */
   let open = 0
@@ -59,8 +59,6 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
   let failing = false
   let idlers: (() => void)[] = []
 
-  const waiting = (): number => waitingNodes.length - next
-
   function ahead(): number {
     const now = performance.now()
     const ms = now - pacedAt
@@ -74,21 +72,16 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
 
   function room(): number {
     const more = ahead()
-    const free = concurrency + more - running - waiting()
+    const free = concurrency + more - running - line.size
     // Quick handlers are fed in larger bites: a claim costs the same for one as for many.
-    return free >= 1 && (waiting() === 0 || free >= more / 2) ? Math.min(free, CLAIM_MOST) : 0
+    return free >= 1 && (line.size === 0 || free >= more / 2) ? Math.min(free, CLAIM_MOST) : 0
   }
 
   function begin(): void {
-    while (running < concurrency && next < waitingNodes.length) {
-      const node = waitingNodes[next]
-      next += 1
-      if (node === undefined) continue
+    while (running < concurrency) {
+      const node = line.next()
+      if (node === null) return
       runOne(node)
-    }
-    if (next > 0 && next === waitingNodes.length) {
-      waitingNodes = []
-      next = 0
     }
   }
 
@@ -147,8 +140,7 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
       floor = outcome.floor
       hungry = outcome.nodes.length >= max
       if (outcome.nodes.length > 0) pauseMs = FIRST_PAUSE_MS
-      waitingNodes = waitingNodes.slice(next).concat(outcome.nodes)
-      next = 0
+      line.put(outcome.nodes)
       begin()
       if (!hungry) plan(outcome.dueInMs)
     } catch (error) {
@@ -188,8 +180,7 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
       look()
     },
     add(nodes) {
-      waitingNodes = [...nodes, ...waitingNodes.slice(next)]
-      next = 0
+      line.putFirst(nodes)
       begin()
     },
     async stop() {
@@ -197,17 +188,14 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
       if (timer) clearTimeout(timer)
       timer = null
       await claiming
-      const left = waitingNodes.slice(next)
-      waitingNodes = []
-      next = 0
-      return left
+      return line.empty()
     },
     idle: () => (open === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
     get running() {
       return running
     },
     get waiting() {
-      return waiting()
+      return line.size
     },
     get lastLookAt() {
       return lastLookAt

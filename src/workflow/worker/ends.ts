@@ -9,12 +9,25 @@ import { recordSteps } from '../../operations/record-steps.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
 import { mintId } from '../../protocol/mint-id.ts'
-import type { Completed, Failed, NodeCompletion, NodeFailure, NodeLease, StepRecord } from '../../protocol/run.ts'
+import type {
+  ClaimedNode,
+  Completed,
+  Failed,
+  NodeCompletion,
+  NodeFailure,
+  NodeLease,
+  StepRecord,
+} from '../../protocol/run.ts'
 import { createJoiner, type Joiner } from '../../traffic/join.ts'
+import type { Registry } from './registry.ts'
+import { takenNode } from './taken-node.ts'
+
+export interface Ending extends NodeCompletion {
+  readonly claimed: ClaimedNode
+}
 
 export interface Ends {
-  /** Successors that were taken hold under `leaseId`. */
-  complete(node: NodeCompletion, until: () => number): Promise<Completed & { readonly leaseId: string }>
+  complete(node: Ending, until: () => number): Promise<Completed>
   fail(node: NodeFailure, until: () => number): Promise<Failed>
   record(step: StepRecord & { readonly state: 'done' | 'failed' }, until: () => number): Promise<boolean>
   /** Uncounted; a fault is told and the lease lapses by itself. */
@@ -49,19 +62,32 @@ export async function untilLeaseEnds<T>(
   }
 }
 
-/** `onTrouble` is told of a fault that is tried again, and of null when an end was written. */
-export function createEnds(
-  database: Database,
-  leaseMs: number,
-  onFault: (what: string, error: unknown) => void,
-  onTrouble: (error: unknown) => void,
-): Ends {
+export interface EndsPorts {
+  readonly database: Database
+  readonly leaseMs: number
+  readonly registry: Registry
+  /** Successors that one call's completions took, together. */
+  readonly take: (nodes: readonly ClaimedNode[]) => void
+  readonly onFault: (what: string, error: unknown) => void
+  /** Told of a fault that is tried again, and of null when an end was written. */
+  readonly onTrouble: (error: unknown) => void
+}
+
+export function createEnds({ database, leaseMs, registry, take, onFault, onTrouble }: EndsPorts): Ends {
   const bounds = { calls: 2, weight: 8 * 1024 * 1024, line: LIMITS.waitingCalls * 65_536 }
-  const completing = async (
-    nodes: readonly NodeCompletion[],
-  ): Promise<readonly (Completed & { leaseId: string })[]> => {
+  const completing = async (nodes: readonly Ending[]): Promise<readonly Completed[]> => {
     const leaseId = mintId()
-    return (await completeNodes(database, nodes, { leaseId, leaseMs })).map((done) => ({ ...done, leaseId }))
+    const ended = await completeNodes(database, nodes, { leaseId, leaseMs })
+    // Of the whole call at once: told to the heartbeat one by one they cost more than the rest of their way through this process.
+    const taken: ClaimedNode[] = []
+    for (const [index, { claimed, plans }] of nodes.entries()) {
+      for (const ordinal of ended[index]?.taken ?? []) {
+        const node = takenNode(registry, claimed, plans, ordinal, leaseId)
+        if (node !== null) taken.push(node)
+      }
+    }
+    if (taken.length > 0) take(taken)
+    return ended
   }
   // Jobs end in one set; nodes of a run take its locks one by one. Apart, neither waits for the other.
   const jobs = createJoiner({
@@ -69,7 +95,7 @@ export function createEnds(
     size: 500,
     wholeCalls: 4,
     most: 4,
-    weightOf: (node: NodeCompletion) => node.output.length + 128,
+    weightOf: (node: Ending) => node.output.length + 128,
     run: completing,
   })
   const nodes = createJoiner({
@@ -77,7 +103,7 @@ export function createEnds(
     size: 100,
     wholeCalls: 4,
     most: 4,
-    weightOf: (node: NodeCompletion) => node.output.length + 256,
+    weightOf: (node: Ending) => node.output.length + 256,
     run: completing,
   })
   const failures = createJoiner({

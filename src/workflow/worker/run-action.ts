@@ -14,6 +14,7 @@ import { isCrash } from './crash.ts'
 import { untilLeaseEnds } from './ends.ts'
 import type { Held } from './held-nodes.ts'
 import { planSuccessors } from './plan-successors.ts'
+import { takenNode } from './taken-node.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 const LOST: AttemptOutcome = { state: 'lost' }
@@ -58,7 +59,7 @@ async function complete(
   returned: Returned,
   plans: NodeCompletion['plans'],
   free: () => void,
-): Promise<Ended | null> {
+): Promise<Completed | null> {
   const { node } = held
   const completion: NodeCompletion = {
     runId: node.runId,
@@ -71,45 +72,18 @@ async function complete(
   if (returned.step.opened || returned.writes?.pending === true || apart) {
     const done = await completeInStep(parts, held, returned, completion)
     if (done === null) return null
+    const taken = done.taken.flatMap((ordinal) => takenNode(parts.registry, node, plans, ordinal, done.leaseId) ?? [])
+    if (taken.length > 0) parts.take(taken)
     for (const queue of returned.writes?.queues ?? []) parts.committed(queue)
     for (const name of returned.writes?.workflows ?? []) parts.runs.wake(name)
     return done
   }
   free()
-  const done = await parts.ends.complete(completion, () => held.leaseUntil)
+  const done = await parts.ends.complete({ ...completion, claimed: node }, () => held.leaseUntil)
   return done.ok ? done : null
 }
 
 const nameOf = (node: ClaimedNode): string => (node.ordinal === 0 ? node.workflow : node.name)
-
-/** The successor that this completion took, as if it had been claimed. */
-function takenNode(
-  parts: WorkerParts,
-  node: ClaimedNode,
-  ended: Ended,
-  ordinal: number,
-  plans: NodeCompletion['plans'],
-): ClaimedNode | null {
-  const successor = parts.registry.graph(node.workflow, node.version)?.nodes[ordinal - 1]
-  const input = plans.find((plan) => plan.ordinal === ordinal)?.input
-  if (successor === undefined || input === undefined) return null
-  return {
-    runId: node.runId,
-    ordinal,
-    leaseId: ended.leaseId,
-    name: successor.name,
-    want: successor.action.name,
-    attempt: 1,
-    input,
-    workflow: node.workflow,
-    version: node.version,
-    runInput: node.runInput,
-    maxAttempts: successor.action.policy.maxAttempts,
-    failures: 0,
-    fresh: true,
-    occurrence: node.occurrence,
-  }
-}
 
 export async function fail(parts: WorkerParts, held: Held, error: unknown): Promise<void> {
   const { runId, ordinal, leaseId, name, want } = held.node
@@ -161,7 +135,7 @@ async function carryOut(
     if (end.why === 'abandoned') await parts.ends.handBack([node])
     return LOST
   }
-  let ended: Ended | null
+  let ended: Completed | null
   let plans: NodeCompletion['plans']
   try {
     plans = await planSuccessors(parts, node, end.output)
@@ -183,7 +157,5 @@ async function carryOut(
   // What code called makes its run go on.
   const called = node.ordinal > 0 && parts.registry.graph(node.workflow, node.version) === null
   parts.settled(node, ended.ended, called || ended.ready.length > ended.taken.length)
-  const taken = ended.taken.flatMap((ordinal) => takenNode(parts, node, ended, ordinal, plans) ?? [])
-  if (taken.length > 0) parts.take(taken)
   return { state: 'completed', output: end.output }
 }

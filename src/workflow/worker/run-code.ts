@@ -163,7 +163,7 @@ export async function runCode(
   const { runId, ordinal, leaseId } = node
   free()
   const done = await worker.ends.complete(
-    { runId, ordinal, leaseId, output: ended.value.output, plans: [] },
+    { runId, ordinal, leaseId, output: ended.value.output, plans: [], claimed: node },
     () => held.leaseUntil,
   )
   if (done.ok) worker.settled(node, true, false)

@@ -49,8 +49,15 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
   /** Of the last word with the database, null when that went well. */
   let lastError: string | null = null
   const onFault = (what: string, error: unknown): void => log.warn({ error: errorLine(error) }, what)
-  const ends = createEnds(database, settings.leaseMs, onFault, (error) => {
-    lastError = error === null ? null : errorLine(error)
+  const ends = createEnds({
+    database,
+    leaseMs: settings.leaseMs,
+    registry,
+    take,
+    onFault,
+    onTrouble(error) {
+      lastError = error === null ? null : errorLine(error)
+    },
   })
   let state: WorkerStatus['state'] = 'starting'
   let stopping: Promise<void> | null = null
@@ -81,6 +88,11 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     beating.add(entries)
   }
 
+  function take(nodes: readonly ClaimedNode[]): void {
+    hold(nodes, performance.now())
+    loop.add(nodes)
+  }
+
   function letGo(of: Held): void {
     held.drop(of)
     holding.delete(of.node)
@@ -106,10 +118,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
       else if (ended && registry.code(node.want) !== null) loop.wake()
     },
     again: () => loop.wake(),
-    take(nodes) {
-      hold(nodes, performance.now())
-      loop.add(nodes)
-    },
+    take,
     stopping: () => state === 'stopping',
   }
 
