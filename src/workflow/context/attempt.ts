@@ -8,7 +8,7 @@ import type { ActionDefinition } from '../define/definition.ts'
 import { PermanentError } from '../define/failures.ts'
 import { checkedInput, runText } from '../define/plan-node.ts'
 import type { RunCalls } from '../run/run-calls.ts'
-import type { Gone, Held } from '../worker/held-nodes.ts'
+import { forget, onGone, type Gone, type Held } from '../worker/held-nodes.ts'
 import { createLazyStep, type LazyStep, type LazyStepPorts } from './lazy-step.ts'
 import { createStepWrites, type StepWrites } from './step-writes.ts'
 
@@ -50,18 +50,19 @@ export function guarded<T>(
 ): Promise<{ readonly value: T } | { readonly error: unknown } | { readonly gone: Gone }> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | null = null
-    const end = (outcome: { readonly value: T } | { readonly error: unknown } | { readonly gone: Gone }): void => {
-      if (timer !== null) clearTimeout(timer)
-      forget()
-      resolve(outcome)
-    }
-    const forget = held.onGone((why) => {
+    const left = (why: Gone): void => {
       if (timer !== null) clearTimeout(timer)
       abort(
         new LockstepError('lease_lost', why === 'lost' ? 'the lease of this step was lost' : 'the worker is stopping'),
       )
       resolve({ gone: why })
-    })
+    }
+    const end = (outcome: { readonly value: T } | { readonly error: unknown }): void => {
+      if (timer !== null) clearTimeout(timer)
+      forget(held, left)
+      resolve(outcome)
+    }
+    onGone(held, left)
     if (timeoutMs !== null) {
       timer = setTimeout(() => {
         const late = new LockstepError('timeout', `the attempt took longer than ${timeoutMs} ms`)

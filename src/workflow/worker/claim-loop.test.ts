@@ -27,7 +27,7 @@ const node = (n: number): ClaimedNode => ({
 })
 
 /** A loop that is given so many nodes at its first claim and runs each until the test ends it. */
-function held(concurrency: number, count: number): { readonly loop: ClaimLoop; readonly runs: Running[] } {
+function held(concurrency: number, count: number): { readonly loop: ClaimLoop<ClaimedNode>; readonly runs: Running[] } {
   const runs: Running[] = []
   let left = Array.from({ length: count }, (_, n) => node(n))
   const loop = createClaimLoop({

@@ -1,28 +1,33 @@
 // Claims work in batches and keeps handlers busy: a claim takes what there is room for and, when handlers are quick, a little
 // ahead, so that neither the database nor a handler waits for the other. Wake-ups are hints; the poll is the floor, and once a
 // second a look starts from the beginning, so that a submission that committed late is found.
-import type { ClaimOutcome } from '../../operations/claim.ts'
-import type { ClaimedNode } from '../../protocol/run.ts'
 import { createNodeLine } from './node-line.ts'
 
-export interface ClaimPorts {
+export interface Claimed<T> {
+  readonly nodes: readonly T[]
+  readonly floor: string | null
+  /** When the next of what waits is due; a hint. */
+  readonly dueInMs: number | null
+}
+
+export interface ClaimPorts<T> {
   readonly concurrency: number
   readonly pollMs: number
-  readonly claim: (max: number, floor: string | null) => Promise<ClaimOutcome>
+  readonly claim: (max: number, floor: string | null) => Promise<Claimed<T>>
   /** Runs one to its end; never rejects. `free` gives its handler's place to the next one before that: the handler has
    * returned, and what is left is to write its end down with its like. */
-  readonly run: (node: ClaimedNode, free: () => void) => Promise<void>
+  readonly run: (node: T, free: () => void) => Promise<void>
   readonly onFault: (error: unknown) => void
 }
 
-export interface ClaimLoop {
+export interface ClaimLoop<T> {
   start(): void
   /** Something may be due now. */
   wake(): void
   /** Nodes that are held already go first. */
-  add(nodes: readonly ClaimedNode[]): void
+  add(nodes: readonly T[]): void
   /** Claims no more; gives what was claimed and not begun. Resolves when no claim is in flight. */
-  stop(): Promise<readonly ClaimedNode[]>
+  stop(): Promise<readonly T[]>
   /** Resolves when no handler is at work and all ends are written. */
   idle(): Promise<void>
   readonly running: number
@@ -39,9 +44,9 @@ const CLAIM_MOST = 1_000
 /** Ends on their way whose handlers' places are given on; past it a place waits for its end, so that no pile grows. */
 const ENDING_MOST = 2_000
 
-export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
+export function createClaimLoop<T>(ports: ClaimPorts<T>): ClaimLoop<T> {
   const { concurrency } = ports
-  const line = createNodeLine()
+  const line = createNodeLine<T>()
   let running = 0
   /** Running, or returned and not yet ended. */
   let open = 0
@@ -85,7 +90,7 @@ export function createClaimLoop(ports: ClaimPorts): ClaimLoop {
     }
   }
 
-  function runOne(node: ClaimedNode): void {
+  function runOne(node: T): void {
     running += 1
     open += 1
     let placed = true

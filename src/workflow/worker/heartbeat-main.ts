@@ -15,11 +15,9 @@ export interface HeartbeatData {
 /** Run, ordinal, token. */
 export type BeatNode = readonly [runId: string, ordinal: number, leaseId: string]
 
-/** `all`: what is held now, and a sign of life. `add`: claimed just now. */
-export type ToHeartbeat =
-  | { readonly all: readonly BeatNode[] }
-  | { readonly add: readonly BeatNode[] }
-  | { readonly stop: true }
+/** `all`: what is held now, and a sign of life. `add`: claimed just now. A line each: run, ordinal, token, and since when the
+ * lease holds, in milliseconds of the epoch. */
+export type ToHeartbeat = { readonly all: string } | { readonly add: string } | { readonly stop: true }
 
 export type FromHeartbeat =
   | { readonly ready: true }
@@ -28,16 +26,12 @@ export type FromHeartbeat =
   /** The main loop has stood still for too long: its claims are let go. */
   | { readonly stalledMs: number }
 
-interface Entry {
-  readonly node: BeatNode
-  readonly since: number
-}
-
 const port = parentPort
 // Given by startHeartbeatThread and nobody else.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const data = workerData as HeartbeatData
-const held = new Map<string, Entry>()
+let held = ''
+let added: string[] = []
 let client: Client | null = null
 let tickedAt = now()
 let beating = false
@@ -51,12 +45,17 @@ function tell(message: FromHeartbeat): void {
   port?.postMessage(message)
 }
 
-function keep(nodes: readonly BeatNode[], known: ReadonlyMap<string, Entry>): void {
-  const since = now()
-  for (const node of nodes) {
-    const key = node.join('/')
-    held.set(key, known.get(key) ?? { node, since })
+/** What is younger ends before it needs a renewal, or is here at the next beat. */
+function dueAt(at: number): readonly BeatNode[] {
+  const nodes: BeatNode[] = []
+  for (const text of [held, ...added]) {
+    for (const line of text.split('\n')) {
+      const [runId, ordinal, leaseId, since] = line.split(' ')
+      if (runId === undefined || ordinal === undefined || leaseId === undefined || since === undefined) continue
+      if (at - Number(since) >= data.intervalMs / 2) nodes.push([runId, Number(ordinal), leaseId])
+    }
   }
+  return nodes
 }
 
 async function connection(): Promise<Client> {
@@ -92,12 +91,12 @@ async function renew(nodes: readonly BeatNode[]): Promise<readonly { nth: number
 async function beat(): Promise<void> {
   const at = now()
   if (at - tickedAt > data.maxStallMs) {
-    if (held.size > 0) tell({ stalledMs: at - tickedAt })
-    held.clear()
+    if (held !== '' || added.length > 0) tell({ stalledMs: at - tickedAt })
+    held = ''
+    added = []
     return
   }
-  // What is younger ends before it needs a renewal, or is here at the next beat.
-  const due = [...held.values()].filter((entry) => at - entry.since >= data.intervalMs / 2).map((entry) => entry.node)
+  const due = dueAt(at)
   if (due.length === 0) return
   const rows = await renew(due)
   tell({
@@ -120,12 +119,11 @@ const timer = setInterval(() => {
 }, data.intervalMs)
 
 port?.on('message', (message: ToHeartbeat) => {
-  if ('add' in message) keep(message.add, held)
+  if ('add' in message) added.push(message.add)
   else if ('all' in message) {
     tickedAt = now()
-    const known = new Map(held)
-    held.clear()
-    keep(message.all, known)
+    held = message.all
+    added = []
   } else {
     clearInterval(timer)
     port.close()

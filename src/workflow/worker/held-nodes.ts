@@ -5,14 +5,16 @@ import type { ClaimedNode, NodeLease } from '../../protocol/run.ts'
 /** lost: the lease is somebody else's or nobody's. abandoned: this worker's patience at its stop is over. */
 export type Gone = 'lost' | 'abandoned'
 
+type Listener = (why: Gone) => void
+
 export interface Held {
   readonly node: ClaimedNode
   /** By this process's clock: only to know when trying is pointless. */
   readonly leaseUntil: number
   /** Why nothing of it may be completed any more. */
   readonly gone: Gone | null
-  /** Called once, at once when it is gone already. */
-  onGone(listener: (why: Gone) => void): () => void
+  /** Of `onGone`. */
+  listeners: Listener[] | null
 }
 
 export interface HeldNodes {
@@ -28,58 +30,62 @@ export interface HeldNodes {
 interface Entry extends Held {
   leaseUntil: number
   gone: Gone | null
-  listeners: Set<(why: Gone) => void> | null
+}
+
+/** Called once, at once when it is gone already. */
+export function onGone(held: Held, listener: Listener): void {
+  if (held.gone !== null) listener(held.gone)
+  else (held.listeners ??= []).push(listener)
+}
+
+export function forget(held: Held, listener: Listener): void {
+  const { listeners } = held
+  if (listeners === null) return
+  if (listeners.length === 1 && listeners[0] === listener) held.listeners = null
+  else held.listeners = listeners.filter((one) => one !== listener)
 }
 
 const keyOf = (node: NodeLease): string => `${node.runId}/${node.ordinal}/${node.leaseId}`
 
-function entryOf(node: ClaimedNode, leaseUntil: number): Entry {
-  const entry: Entry = {
-    node,
-    leaseUntil,
-    gone: null,
-    listeners: null,
-    onGone(listener) {
-      if (entry.gone !== null) {
-        listener(entry.gone)
-        return () => {}
-      }
-      const listeners = (entry.listeners ??= new Set())
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-  }
-  return entry
-}
-
 export function createHeldNodes(leaseMs: number): HeldNodes {
-  const nodes = new Map<string, Entry>()
+  const entries = new Set<Entry>()
+  const known: Set<Held> = entries
+  // Made when a heartbeat answers: most claims end before their first.
+  let byKey: Map<string, Entry> | null = null
+
+  function find(node: NodeLease): Entry | null {
+    byKey ??= new Map([...entries].map((entry) => [keyOf(entry.node), entry]))
+    const entry = byKey.get(keyOf(node))
+    return entry !== undefined && entries.has(entry) ? entry : null
+  }
+
   return {
     hold(given, since) {
+      byKey = null
       return given.map((node) => {
-        const entry = entryOf(node, since + leaseMs)
-        nodes.set(keyOf(node), entry)
+        const entry: Entry = { node, leaseUntil: since + leaseMs, gone: null, listeners: null }
+        entries.add(entry)
         return entry
       })
     },
     drop(held) {
-      nodes.delete(keyOf(held.node))
+      known.delete(held)
     },
     renewed(node, at) {
-      const entry = nodes.get(keyOf(node))
-      if (entry !== undefined) entry.leaseUntil = Math.max(entry.leaseUntil, at + leaseMs)
+      const entry = find(node)
+      if (entry !== null) entry.leaseUntil = Math.max(entry.leaseUntil, at + leaseMs)
     },
     leave(node, why) {
-      const entry = nodes.get(keyOf(node))
-      if (entry === undefined || entry.gone !== null) return
+      const entry = find(node)
+      if (entry === null || entry.gone !== null) return
       entry.gone = why
       const listeners = entry.listeners ?? []
       entry.listeners = null
       for (const listener of listeners) listener(why)
     },
-    all: () => [...nodes.values()],
+    all: () => [...entries],
     get size() {
-      return nodes.size
+      return entries.size
     },
   }
 }

@@ -1,23 +1,21 @@
 // Claimed nodes that wait for a handler's place, in their order; what a completion took goes before them. Taking one out costs
 // the same however many wait.
-import type { ClaimedNode } from '../../protocol/run.ts'
-
-export interface NodeLine {
-  put(nodes: readonly ClaimedNode[]): void
+export interface NodeLine<T> {
+  put(nodes: readonly T[]): void
   /** Before all that wait, behind what was put first earlier. */
-  putFirst(nodes: readonly ClaimedNode[]): void
-  next(): ClaimedNode | null
+  putFirst(nodes: readonly T[]): void
+  next(): T | null
   /** Takes all. */
-  empty(): readonly ClaimedNode[]
+  empty(): readonly T[]
   readonly size: number
 }
 
-interface Row {
-  nodes: ClaimedNode[]
+interface Row<T> {
+  nodes: T[]
   at: number
 }
 
-function append(row: Row, nodes: readonly ClaimedNode[]): void {
+function append<T>(row: Row<T>, nodes: readonly T[]): void {
   if (row.at === row.nodes.length) {
     row.nodes = [...nodes]
     row.at = 0
@@ -31,9 +29,9 @@ function append(row: Row, nodes: readonly ClaimedNode[]): void {
   for (const node of nodes) row.nodes.push(node)
 }
 
-export function createNodeLine(): NodeLine {
-  const first: Row = { nodes: [], at: 0 }
-  const others: Row = { nodes: [], at: 0 }
+export function createNodeLine<T>(): NodeLine<T> {
+  const first: Row<T> = { nodes: [], at: 0 }
+  const others: Row<T> = { nodes: [], at: 0 }
   return {
     put: (nodes) => append(others, nodes),
     putFirst: (nodes) => append(first, nodes),

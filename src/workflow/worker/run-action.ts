@@ -53,36 +53,6 @@ async function completeInStep(
   }
 }
 
-async function complete(
-  parts: WorkerParts,
-  held: Held,
-  returned: Returned,
-  plans: NodeCompletion['plans'],
-  free: () => void,
-): Promise<Completed | null> {
-  const { node } = held
-  const completion: NodeCompletion = {
-    runId: node.runId,
-    ordinal: node.ordinal,
-    leaseId: node.leaseId,
-    output: returned.output,
-    plans,
-  }
-  const apart = parts.hooks.apart?.(node.want, node.name) === true
-  if (returned.step.opened || returned.writes?.pending === true || apart) {
-    const done = await completeInStep(parts, held, returned, completion)
-    if (done === null) return null
-    const taken = done.taken.flatMap((ordinal) => takenNode(parts.registry, node, plans, ordinal, done.leaseId) ?? [])
-    if (taken.length > 0) parts.take(taken)
-    for (const queue of returned.writes?.queues ?? []) parts.committed(queue)
-    for (const name of returned.writes?.workflows ?? []) parts.runs.wake(name)
-    return done
-  }
-  free()
-  const done = await parts.ends.complete({ ...completion, claimed: node }, () => held.leaseUntil)
-  return done.ok ? done : null
-}
-
 const nameOf = (node: ClaimedNode): string => (node.ordinal === 0 ? node.workflow : node.name)
 
 export async function fail(parts: WorkerParts, held: Held, error: unknown): Promise<void> {
@@ -100,16 +70,19 @@ export async function runAction(
   held: Held,
   definition: ActionDefinition,
   free: () => void,
-): Promise<void> {
+): Promise<unknown> {
+  const { began, ended } = parts.hooks
+  if (began === undefined && ended === undefined) return carryOut(parts, held, definition, free)
   const { runId, want, attempt, input } = held.node
   const event = { action: want, runId, node: nameOf(held.node), attempt, input: input ?? 'null' }
-  parts.hooks.began?.(event)
+  began?.(event)
   let outcome = LOST
   try {
     outcome = await carryOut(parts, held, definition, free)
   } finally {
-    parts.hooks.ended?.(event, outcome)
+    ended?.(event, outcome)
   }
+  return outcome
 }
 
 async function carryOut(
@@ -135,27 +108,76 @@ async function carryOut(
     if (end.why === 'abandoned') await parts.ends.handBack([node])
     return LOST
   }
-  let ended: Completed | null
-  let plans: NodeCompletion['plans']
+  const plans = await planSuccessors(parts, node, end.output)
+  const apart = end.step.opened || end.writes?.pending === true || parts.hooks.apart?.(node.want, node.name) === true
+  if (apart) return completeAlone(parts, held, end, plans)
+  free()
+  // Nothing of the attempt but its output is kept while its end waits for its like: what thousands of them would keep is what
+  // the garbage collector copies.
+  return completeJoined(parts, held, end.output, plans)
+}
+
+async function completeAlone(
+  parts: WorkerParts,
+  held: Held,
+  end: Returned,
+  plans: NodeCompletion['plans'],
+): Promise<AttemptOutcome> {
+  const { node } = held
+  let ended: Ended | null
   try {
-    plans = await planSuccessors(parts, node, end.output)
-    ended = await complete(parts, held, end, plans, free)
+    const { runId, ordinal, leaseId } = node
+    ended = await completeInStep(parts, held, end, { runId, ordinal, leaseId, output: end.output, plans })
   } catch (error) {
     await end.step.rollback().catch(() => {})
-    // A process that had died would write nothing more.
-    if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) return LOST
-    await fail(parts, held, error)
-    return { state: 'failed', error }
+    return notCompleted(parts, held, error)
   }
-  if (ended === null) {
-    parts.log.warn(
-      { runId: node.runId, node: node.name },
-      'the lease was lost before the end: nothing of the step was committed',
-    )
-    return LOST
+  if (ended === null) return lost(parts, node)
+  for (const queue of end.writes?.queues ?? []) parts.committed(queue)
+  for (const name of end.writes?.workflows ?? []) parts.runs.wake(name)
+  settle(parts, node, ended)
+  const { leaseId } = ended
+  const taken = ended.taken.flatMap((ordinal) => takenNode(parts.registry, node, plans, ordinal, leaseId) ?? [])
+  if (taken.length > 0) parts.take(taken)
+  return { state: 'completed', output: end.output }
+}
+
+async function completeJoined(
+  parts: WorkerParts,
+  held: Held,
+  output: string,
+  plans: NodeCompletion['plans'],
+): Promise<AttemptOutcome> {
+  const { node } = held
+  let ended: Completed
+  try {
+    const { runId, ordinal, leaseId } = node
+    ended = await parts.ends.complete({ runId, ordinal, leaseId, output, plans, claimed: node }, () => held.leaseUntil)
+  } catch (error) {
+    return notCompleted(parts, held, error)
   }
+  if (!ended.ok) return lost(parts, node)
+  settle(parts, node, ended)
+  return { state: 'completed', output }
+}
+
+async function notCompleted(parts: WorkerParts, held: Held, error: unknown): Promise<AttemptOutcome> {
+  // A process that had died would write nothing more.
+  if (isCrash(error) || (error instanceof LockstepError && error.code === 'lease_lost')) return LOST
+  await fail(parts, held, error)
+  return { state: 'failed', error }
+}
+
+function lost(parts: WorkerParts, node: ClaimedNode): AttemptOutcome {
+  parts.log.warn(
+    { runId: node.runId, node: node.name },
+    'the lease was lost before the end: nothing of the step was committed',
+  )
+  return LOST
+}
+
+function settle(parts: WorkerParts, node: ClaimedNode, ended: Completed): void {
   // What code called makes its run go on.
   const called = node.ordinal > 0 && parts.registry.graph(node.workflow, node.version) === null
   parts.settled(node, ended.ended, called || ended.ready.length > ended.taken.length)
-  return { state: 'completed', output: end.output }
 }

@@ -78,24 +78,17 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     },
   }
 
-  const holding = new Map<ClaimedNode, Held>()
   let planning: Held[] = []
   let plannings = 0
 
-  function hold(nodes: readonly ClaimedNode[], since: number): void {
+  function hold(nodes: readonly ClaimedNode[], since: number): readonly Held[] {
     const entries = held.hold(nodes, since)
-    for (const entry of entries) holding.set(entry.node, entry)
     beating.add(entries)
+    return entries
   }
 
   function take(nodes: readonly ClaimedNode[]): void {
-    hold(nodes, performance.now())
-    loop.add(nodes)
-  }
-
-  function letGo(of: Held): void {
-    held.drop(of)
-    holding.delete(of.node)
+    loop.add(hold(nodes, performance.now()))
   }
 
   const endedRuns: string[] = []
@@ -132,7 +125,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     }
   }
 
-  async function execute(of: Held, free: () => void): Promise<void> {
+  async function execute(of: Held, free: () => void): Promise<unknown> {
     const { node } = of
     const code = registry.code(node.want)
     if (code !== null) return runCode(parts, of, code, free)
@@ -153,25 +146,23 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
       await planBatch(parts, batch)
     } finally {
       plannings -= 1
-      for (const one of batch) letGo(one)
+      for (const one of batch) held.drop(one)
     }
   }
 
-  async function run(node: ClaimedNode, free: () => void): Promise<void> {
-    const of = holding.get(node)
-    if (of === undefined) return
-    const isPlan = node.want.startsWith('plan:')
+  async function run(of: Held, free: () => void): Promise<void> {
+    const isPlan = of.node.want.startsWith('plan:')
     try {
       await (isPlan ? planSoon(of) : execute(of, free))
     } catch (error) {
       // Its end could not be written while the lease lived: the lease law decides.
       if (!isCrash(error)) onFault('a claim was left to its lease', error)
     } finally {
-      if (!isPlan) letGo(of)
+      if (!isPlan) held.drop(of)
     }
   }
 
-  const loop: ClaimLoop = createClaimLoop({
+  const loop: ClaimLoop<Held> = createClaimLoop({
     concurrency: settings.concurrency,
     pollMs: settings.pollMs,
     async claim(max, floor) {
@@ -184,9 +175,8 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
         max,
         floor,
       })
-      hold(outcome.nodes, since)
       lastError = null
-      return outcome
+      return { ...outcome, nodes: hold(outcome.nodes, since) }
     },
     run,
     onFault(error) {
@@ -221,11 +211,8 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     state = 'stopping'
     const left = await loop.stop()
     unhook()
-    for (const node of left) {
-      const of = holding.get(node)
-      if (of !== undefined) letGo(of)
-    }
-    await ends.handBack(left)
+    for (const of of left) held.drop(of)
+    await ends.handBack(left.map((of) => of.node))
     const late = setTimeout(() => {
       for (const of of held.all()) held.leave(of.node, 'abandoned')
     }, drainMs)
