@@ -66,7 +66,7 @@ export interface BrokerOptions {
   readonly logger?: Logger
 }
 
-export interface Broker {
+export interface Broker extends AsyncDisposable {
   start(): Promise<void>
   stop(): Promise<void>
   /** Like `http://127.0.0.1:6632`; only between start and stop. */
@@ -220,6 +220,14 @@ export function createBroker(options: BrokerOptions): Broker {
     logger.info('stopped', { clean })
   }
 
+  function stop(): Promise<void> {
+    stopping ??= close().finally(() => {
+      starting = null
+      stopping = null
+    })
+    return stopping
+  }
+
   return {
     start() {
       starting ??= open().catch((error: unknown) => {
@@ -228,13 +236,8 @@ export function createBroker(options: BrokerOptions): Broker {
       })
       return starting
     },
-    stop() {
-      stopping ??= close().finally(() => {
-        starting = null
-        stopping = null
-      })
-      return stopping
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
     get address() {
       if (!running) throw new Error('the broker is not started')
       return running.serving.address(host)

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The public face of `lockstep/broker`: one function that makes a broker, and what it takes and gives.
 export type { AuthOptions } from './auth/auth-options.ts'
 export type { Role } from './auth/roles.ts'

@@ -56,6 +56,7 @@ export function workerSet(work: (options: WorkerOptions) => Promise<RunningWorke
         started = null
       },
       status: () => current?.status() ?? NOT_RUNNING,
+      [Symbol.asyncDispose]: async () => worker.stop(),
     }
     return worker
   }

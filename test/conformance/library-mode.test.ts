@@ -1,8 +1,10 @@
 // Straight to PostgreSQL without a broker: the application's own pool, migration from code, and refusals that name the command.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Lockstep } from 'lockstep'
+import { action, Lockstep } from 'lockstep'
+import { createBroker } from 'lockstep/broker'
 import { Pool } from 'pg'
+import { z } from 'zod'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import { until } from './until.ts'
 
@@ -114,12 +116,29 @@ test('two processes on one database: a push here wakes a waiting pop there', asy
   await there.close()
 })
 
-test('await using closes the client', async (t) => {
+test('await using ends what was started: client, worker and broker', async (t) => {
   const { connectionString } = await createTestDatabase(t)
-  const lockstep = new Lockstep({ connectionString, logger: quiet })
-  await lockstep.kv.get('o', 'k')
-  await lockstep[Symbol.asyncDispose]()
-  await assert.rejects(lockstep.kv.get('o', 'k'), { code: 'closed' })
+  const greet = action({ name: 'greet', input: z.string() }, async (_, name) => `hello ${name}`)
+  const ended: (() => Promise<unknown>)[] = []
+  {
+    await using broker = createBroker({ connectionString, port: 0 })
+    await broker.start()
+    await using lockstep = new Lockstep({ connectionString, logger: quiet })
+    await using worker = lockstep.worker({ actions: [greet] })
+    await worker.start()
+    await using idle = lockstep.worker({ actions: [greet] })
+    assert.equal(idle.status().state, 'stopped')
+    const run = await greet.submit(lockstep, 'you')
+    assert.equal((await run.wait()).state, 'completed')
+    const { address } = broker
+    ended.push(
+      async () => fetch(`${address}/health`),
+      async () => lockstep.queue('q').push({ data: 1 }),
+    )
+    assert.equal((await fetch(`${address}/health`)).status, 200)
+    ended.push(async () => assert.notEqual(worker.status().state, 'stopped'))
+  }
+  for (const work of ended) await assert.rejects(work)
 })
 
 test('a process that consumes takes part in upkeep: what was staged is placed though nobody pops its queue', async (t) => {

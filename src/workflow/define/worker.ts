@@ -72,7 +72,7 @@ export interface WorkerStatus {
   readonly loopLagMs: number
 }
 
-export interface Worker {
+export interface Worker extends AsyncDisposable {
   /** Idempotent; resolves when it looks for work. */
   readonly start: () => Promise<void>
   /** Idempotent: claims no more, lets handlers at work finish, hands back the rest uncounted. */
