@@ -11,7 +11,7 @@ import { embeddedError, reasonOf } from './embedded-error.ts'
 import { endServer } from './end-server.ts'
 import type { Password } from './keep-password.ts'
 import { pickPort } from './pick-port.ts'
-import { readPostmasterFile } from './postmaster-file.ts'
+import { lastPort, readPostmasterFile } from './postmaster-file.ts'
 import { explainLog, readLogFrom } from './read-log.ts'
 import { smallEnvironment } from './small-environment.ts'
 
@@ -37,7 +37,7 @@ export async function launchServer(launch: Launch): Promise<Started> {
   const { place, logFile } = launch
   const until = performance.now() + launch.timeoutMs
   for (let attempt = 1; ; attempt++) {
-    const port = await pickPort(launch.port)
+    const port = await pickPort(launch.port, attempt === 1 ? lastPort(launch.data) : null)
     const outcome = await launchOnce(launch, port, until)
     if ('pid' in outcome) return outcome
     const portTaken = /Address already in use/i.test(outcome.log) && launch.port === null

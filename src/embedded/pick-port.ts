@@ -4,9 +4,12 @@
 import { createServer } from 'node:net'
 import { embeddedError, reasonOf, systemCode } from './embedded-error.ts'
 
-/** The asked port if it is free, or any free one. */
-export async function pickPort(asked: number | null): Promise<number> {
-  if (asked === null) return await tryPort(0)
+/** The asked port if it is free; where none was asked for that of the last run, so that who reached it then does again, or any free one. */
+export async function pickPort(asked: number | null, last: number | null = null): Promise<number> {
+  if (asked === null) {
+    if (last === null) return await tryPort(0)
+    return await tryPort(last).catch(async () => tryPort(0))
+  }
   try {
     return await tryPort(asked)
   } catch (error) {

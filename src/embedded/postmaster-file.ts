@@ -1,5 +1,5 @@
-// Reads postmaster.pid, the file in which a running server says who it is. A killed server leaves it behind, so it is a
-// claim to be checked, never a proof.
+// Reads postmaster.pid, the file in which a running server says who it is, and postmaster.opts, in which the last one said how it was
+// started. A killed server leaves both behind, so they are claims to be checked, never a proof.
 
 import { readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -32,4 +32,14 @@ export function servesData(pid: number, data: string): boolean {
   if (!words.some((word) => basename(word) === 'postgres')) return false
   const folder = words[words.indexOf('-D') + 1]
   return words.includes('-D') && folder !== undefined && resolve(folder) === resolve(data)
+}
+
+/** The port of the run before, from the command line that a server leaves in its data; null where there was none. */
+export function lastPort(data: string): number | null {
+  try {
+    const port = /["= ]port=(\d{1,5})\b/.exec(readFileSync(join(data, 'postmaster.opts'), 'utf8'))?.[1]
+    return port === undefined ? null : Number(port)
+  } catch {
+    return null
+  }
 }

@@ -1,6 +1,7 @@
 // What a started server is like, and what a person reads when it cannot start.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,8 @@ import { Client } from 'pg'
 import { LockstepError } from '../protocol/errors.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { processArguments } from './process-alive.ts'
-import { servesData } from './postmaster-file.ts'
+import { pickPort } from './pick-port.ts'
+import { lastPort, servesData } from './postmaster-file.ts'
 import { type RunningPostgres, type StartPostgresOptions, startPostgres } from './start-postgres.ts'
 
 const folder = temporaryFolder('start')
@@ -118,6 +120,14 @@ describe('a started server', () => {
     await Promise.all([server.stop(), server.stop()])
     await server.stop()
     assert.equal(servesData(server.pid, server.dataDir), false)
+    // The next run asks for none and takes the same, unless another has it meanwhile.
+    assert.equal(lastPort(server.dataDir), port)
+    assert.equal(await pickPort(null, port), port)
+    const holder = createServer().listen({ port, host: '127.0.0.1', exclusive: true })
+    await once(holder, 'listening')
+    assert.notEqual(await pickPort(null, lastPort(server.dataDir)), port)
+    holder.close()
+    assert.equal(lastPort(folder.path), null)
   })
 
   it('needs no temporary folder of the system', async () => {
