@@ -33,7 +33,6 @@ export type {
   EphemeralVerdict,
 } from './ephemeral/ephemeral-queue.ts'
 export type { EphemeralMessage } from './ephemeral/ephemeral-message.ts'
-export type { EphemeralMessages } from './ephemeral/ephemeral-messages.ts'
 export type { EphemeralGrammar, EphemeralSettings } from './ephemeral/ephemeral-plan.ts'
 export type { GroupDeleteOptions, Groups } from './groups/groups-client.ts'
 export type { InvalidMessage } from './consume/consume-context.ts'

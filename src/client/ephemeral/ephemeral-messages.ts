@@ -3,19 +3,12 @@
 // completed is given back for another delivery. A poll that fails is tried again with a growing pause.
 import { LockstepError } from '../../protocol/errors.ts'
 import type { EphemeralAck, EphemeralMessage as Delivered } from '../../protocol/ephemeral.ts'
+import type { Deliveries } from '../consume/deliveries.ts'
 import { pauseUnless, stopSwitch } from '../consume/stop-switch.ts'
 import { errorLine, type Logger } from '../logger.ts'
 import type { EphemeralCalls } from './ephemeral-calls.ts'
 import { ephemeralMessage, type EphemeralMessage } from './ephemeral-message.ts'
 import type { EphemeralPlan } from './ephemeral-plan.ts'
-
-/** Messages as they come; over when `return` is called, its block ends (`await using`), the signal fires or the client closes. */
-export interface EphemeralMessages<T> extends AsyncIterableIterator<EphemeralMessage<T>> {
-  /** Ends the loop and gives back what was taken and not completed. */
-  return(): Promise<IteratorResult<EphemeralMessage<T>, undefined>>
-  [Symbol.asyncIterator](): EphemeralMessages<T>
-  [Symbol.asyncDispose](): Promise<void>
-}
 
 export interface MessagesPorts {
   readonly calls: EphemeralCalls
@@ -34,7 +27,7 @@ export function ephemeralMessages(
   { calls, log, keep }: MessagesPorts,
   plan: EphemeralPlan,
   signal: AbortSignal | undefined,
-): EphemeralMessages<unknown> {
+): Deliveries<EphemeralMessage<unknown>> {
   const { name: queue } = plan.definition
   const batch = plan.batch ?? BATCH
   const polling: EphemeralPlan = { ...plan, wait: true }
@@ -157,7 +150,7 @@ export function ephemeralMessages(
     if (inHand === null) void last.then(end)
   }
 
-  const messages: EphemeralMessages<unknown> = {
+  const messages: Deliveries<EphemeralMessage<unknown>> = {
     next,
     async return() {
       stop()

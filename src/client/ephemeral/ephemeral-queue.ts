@@ -5,13 +5,14 @@ import { refuse, root } from '../../protocol/check.ts'
 import type { EphemeralAck, EphemeralAckResult, EphemeralDepth, EphemeralOptions } from '../../protocol/ephemeral.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
+import type { Deliveries } from '../consume/deliveries.ts'
 import type { Logger } from '../logger.ts'
 import { payloadOf } from '../push-input.ts'
 import { definitionOf, type QueueDefinition } from '../queue-definition.ts'
 import type { Untyped } from '../untyped.ts'
 import { ephemeralCalls, type Ask, type EphemeralCalls } from './ephemeral-calls.ts'
 import { ephemeralMessage, type EphemeralMessage } from './ephemeral-message.ts'
-import { ephemeralMessages, type EphemeralMessages, type MessagesPorts } from './ephemeral-messages.ts'
+import { ephemeralMessages, type MessagesPorts } from './ephemeral-messages.ts'
 import { ephemeralGrammar, ephemeralPlan, type EphemeralGrammar, type EphemeralPlan } from './ephemeral-plan.ts'
 
 export interface EphemeralInput<In> {
@@ -36,13 +37,13 @@ export interface EphemeralOutcome {
 /** `failed` and `retry` bring it again until `retryLimit` is used up. */
 export type EphemeralVerdict = Exclude<EphemeralAck['status'], 'undelivered'>
 
-export interface Ephemeral<In, Out> extends EphemeralGrammar<Ephemeral<In, Out>> {
+export interface Ephemeral<In, Out> extends EphemeralGrammar<Ephemeral<In, Out>>, AsyncIterable<EphemeralMessage<Out>> {
   /** All or none. Throws `queue_full` when the bounds are reached and the policy is `reject`. Never sent twice: a lost answer is `outcome_unknown`. */
   push(items: EphemeralInput<In> | readonly EphemeralInput<In>[]): Promise<{ readonly pushed: number }>
   /** What is there, at most `batch`; leased until acknowledged, unless `commitOnDelivery`. */
   pop(options?: { readonly signal?: AbortSignal | undefined }): Promise<EphemeralMessage<Out>[]>
-  /** Messages as they come, for `for await`. */
-  messages(options?: { readonly signal?: AbortSignal | undefined }): EphemeralMessages<Out>
+  /** Messages as they come, for `for await`. The builder itself may be looped over, too. */
+  messages(options?: { readonly signal?: AbortSignal | undefined }): Deliveries<EphemeralMessage<Out>>
   ack(message: EphemeralRef, status?: EphemeralVerdict): Promise<EphemeralOutcome>
   ack(messages: readonly EphemeralRef[], status?: EphemeralVerdict): Promise<readonly EphemeralOutcome[]>
   /** Keeps the options of `config` in the database, for every broker and beyond its end. Those left out become the defaults. */
@@ -147,6 +148,7 @@ function builder(parts: Parts, plan: EphemeralPlan): Ephemeral<Untyped, Untyped>
     },
     pop: async ({ signal } = {}) => pop(parts, plan, signal ?? new AbortController().signal),
     messages: ({ signal } = {}) => ephemeralMessages(parts, plan, signal),
+    [Symbol.asyncIterator]: () => ephemeralMessages(parts, plan, undefined),
     ack,
     async create() {
       await calls.configure(plan)

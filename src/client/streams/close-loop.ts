@@ -7,7 +7,6 @@ import { pauseUnless, stopSwitch, type StopSwitch } from '../consume/stop-switch
 import { closeOver, type Closing } from './close-over.ts'
 import { outgoing } from './outgoing.ts'
 import { FLOOR_KEY, floorIn, partitionState } from './partition-state.ts'
-import type { CycleVerdict } from './stream-calls.ts'
 import { goneError, tellError, type StreamContext } from './stream-context.ts'
 
 const PARTITIONS_PER_CLAIM = 50
@@ -29,6 +28,12 @@ interface Taken {
   readonly nowMs: number
 }
 
+/** An empty batch that is given up: the next message, or another runner, has the partition at once. */
+async function giveBack({ calls, queryId }: StreamContext, { partitionId, leaseId }: Taken): Promise<void> {
+  const ack: StreamAck = { leaseId, status: 'retry', count: 1 }
+  await calls.cycle({ queryId, partitionId, group: null, state: [], pushes: [], ack, releaseLease: true })
+}
+
 /** failed: a window stays open; the partition is given back. again: more is over than one cycle takes. */
 type Outcome = 'done' | 'again' | 'failed'
 
@@ -36,9 +41,6 @@ async function closeSome(context: StreamContext, graceMs: number, taken: Taken):
   const { calls, plan, queryId, counts } = context
   const { partitionId, partition, leaseId, nowMs } = taken
   const place = { queryId, partitionId, group: null }
-  const retry: StreamAck = { leaseId, status: 'retry', count: 1 }
-  const giveBack = async (): Promise<CycleVerdict> =>
-    calls.cycle({ ...place, state: [], pushes: [], ack: retry, releaseLease: true })
   const state = partitionState(calls, place)
   const out = outgoing(plan)
   await state.need([FLOOR_KEY])
@@ -49,12 +51,12 @@ async function closeSome(context: StreamContext, graceMs: number, taken: Taken):
     closing = await closeOver(plan, state, out, partition, floor)
   } catch (error) {
     tellError(context, 'a window could not be closed; trying again', error, { partition, offset: null })
-    await giveBack()
+    await giveBack(context, taken)
     return 'failed'
   }
   const { closed, more } = closing
   const last = !further && !more
-  const ack: StreamAck = closed === 0 ? retry : { ...retry, status: 'completed' }
+  const ack: StreamAck = { leaseId, status: closed === 0 ? 'retry' : 'completed', count: 1 }
   const verdict = await calls.cycle({ ...place, state: state.changes(), pushes: out.items, ack, releaseLease: last })
   if (verdict.success) {
     counts.closed += closed
@@ -66,7 +68,7 @@ async function closeSome(context: StreamContext, graceMs: number, taken: Taken):
   // The lease lapsed: the partition is another's by now.
   if (verdict.reason === 'rejected_ack') return 'done'
   tellError(context, 'a window could not be closed; trying again', verdict.error, { partition, offset: null })
-  await giveBack()
+  await giveBack(context, taken)
   return 'failed'
 }
 
@@ -83,6 +85,7 @@ async function closeAll(
     for (let taken = waiting.shift(); taken !== undefined; taken = waiting.shift()) {
       let outcome: Outcome = 'again'
       while (outcome === 'again' && !stopping.thrown) outcome = await closeSome(context, graceMs, taken)
+      if (outcome === 'again') await giveBack(context, taken)
       if (outcome === 'failed') well = false
     }
   }
