@@ -174,6 +174,16 @@ export const LIMITS = {
   bufferRetryMs: 60_000,
   bufferRetryDefaultMs: 1_000,
 
+  /** Partitions that one fetch reads, and the payloads and records of it all. */
+  fetchEntries: 1_024,
+  fetchBytes: 8 * 1024 * 1024,
+  fetchBytesDefault: 1_048_576,
+  fetchRecords: 10_000,
+  parkedFetches: 1_000,
+  /** Queues that one call asks for changed partitions, and partitions that it looks through. */
+  changedEntries: 100,
+  changedScan: 10_000,
+
   listLimit: 1_000,
   listLimitDefault: 100,
   /** Payloads of one page of a list; past it the page ends early, after one entry at least, and says so. */

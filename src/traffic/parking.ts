@@ -30,6 +30,13 @@ export interface Parking {
   ): Ticket
   /** Something happened to this queue: its parked pops are looked for. A partition or group narrows it. */
   ring(queue: string, partition?: string | null, group?: string | null): void
+  /**
+   * Rings when something happened to one of these queues, or may have, until the returned function is called. For readers that wait
+   * without popping; so many may wait.
+   */
+  hear(queues: ReadonlySet<string>, bell: () => void): () => void
+  /** Answers everybody empty; nothing waits here any more. */
+  readonly closed: boolean
   /** Something may have happened anywhere. */
   ringAll(): void
   /** Answers everybody empty; later pops are answered empty at once. */
@@ -54,6 +61,8 @@ export interface ParkingPorts {
 export function createParking(ports: ParkingPorts): Parking {
   const lots = new Map<string, Lot>()
   const byQueue = new Map<string, QueueLots>()
+  const bells = new Map<string, Set<() => void>>()
+  let hearing = 0
   let waiting = 0
   let closed = false
   let looks = 0
@@ -113,6 +122,10 @@ export function createParking(ports: ParkingPorts): Parking {
     if (siblings.anywhere.size + siblings.byPartition.size === 0) byQueue.delete(queue)
   }
 
+  function ringBells(): void {
+    for (const there of bells.values()) for (const bell of there) bell()
+  }
+
   return {
     wait(wish, waitMs, settle, fail) {
       if (closed) {
@@ -153,7 +166,32 @@ export function createParking(ports: ParkingPorts): Parking {
       }
     },
 
+    hear(queues, bell) {
+      if (hearing >= LIMITS.parkedFetches) {
+        throw new LockstepError('overloaded', `${LIMITS.parkedFetches} fetches wait already; come back later`)
+      }
+      hearing += 1
+      for (const queue of queues) {
+        const there = bells.get(queue)
+        if (there) there.add(bell)
+        else bells.set(queue, new Set([bell]))
+      }
+      return () => {
+        hearing -= 1
+        for (const queue of queues) {
+          const there = bells.get(queue)
+          there?.delete(bell)
+          if (there?.size === 0) bells.delete(queue)
+        }
+      }
+    },
+
+    get closed() {
+      return closed
+    },
+
     ring(queue, partition = null, group = null) {
+      for (const bell of bells.get(queue) ?? []) bell()
       const siblings = byQueue.get(queue)
       if (!siblings) return
       ringThose(siblings.anywhere, group)
@@ -162,11 +200,13 @@ export function createParking(ports: ParkingPorts): Parking {
     },
 
     ringAll() {
+      ringBells()
       for (const lot of lots.values()) lot.ring()
     },
 
     close() {
       closed = true
+      ringBells()
       for (const lot of lots.values()) lot.close()
     },
 

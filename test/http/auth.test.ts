@@ -81,6 +81,10 @@ const WIRE: readonly (readonly [string, Access])[] = [
   ['DELETE /api/v1/messages/:partitionId/:transactionId', 'read-write'],
   ['POST /api/v1/dlq/:id/replay', 'read-write'],
   ['DELETE /api/v1/dlq', 'admin'],
+  ['POST /api/v1/fetch', 'read-only'],
+  ['POST /api/v1/fetch/offsets', 'read-only'],
+  ['POST /api/v1/partitions/changed', 'read-only'],
+  ['GET /api/v1/resources/partitions', 'read-only'],
 ]
 
 const nameOf = (route: Route): string => `${route.method} ${route.path}`

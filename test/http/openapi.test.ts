@@ -53,25 +53,25 @@ function objectOf(schema: Untyped, depth: number): fc.Arbitrary<unknown> {
   return recordOf(Object.entries<Untyped>(schema.properties ?? {}), schema.required ?? [], depth + 1)
 }
 
+/** A long poll would only wait. */
+const PATIENT = new Set(['wait', 'timeout', 'waitMs', 'maxWaitMs'])
+
 function recordOf(
   entries: readonly (readonly [string, Untyped])[],
   required: readonly string[],
   depth = 0,
 ): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   const fields: Record<string, fc.Arbitrary<unknown>> = {}
-  for (const [name, each] of entries) fields[name] = valueOf(each, depth)
+  for (const [name, each] of entries) if (!PATIENT.has(name)) fields[name] = valueOf(each, depth)
   return fc.record(fields, { requiredKeys: required.filter((name) => name in fields) })
 }
 
 const SEGMENT = fc.oneof(fc.constantFrom('q', 'a', '1000000000001', 'b/c'), fc.string({ minLength: 1 }))
 
-/** A long poll would only wait. */
-const patient = new Set(['wait', 'timeout'])
-
 function requestOf(path: string, operation: Untyped): fc.Arbitrary<{ path: string; body: unknown }> {
   const parameters: Untyped[] = operation.parameters
   const segments = parameters.filter((each) => each.in === 'path')
-  const query = parameters.filter((each) => each.in === 'query' && !patient.has(each.name))
+  const query = parameters.filter((each) => each.in === 'query')
   const body = operation.requestBody?.content['application/json'].schema
   return fc
     .record({

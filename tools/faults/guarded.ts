@@ -1,4 +1,4 @@
-// Planted faults of what guards: tokens, sealed payloads, the audit. They stand beside tools/faults/planted.ts.
+// Planted faults of what guards: tokens, sealed payloads, the audit, readers beside the groups. They stand beside tools/faults/planted.ts.
 import type { PlantedFault } from './planted.ts'
 
 export const GUARDED: readonly PlantedFault[] = [
@@ -49,5 +49,13 @@ export const GUARDED: readonly PlantedFault[] = [
     from: `perform lockstep._audit('delete_queue'`,
     to: `perform json_build_array('delete_queue'`,
     caught: ['test/http/audit', 'deletions, seeks'],
+  },
+  {
+    law: 3,
+    what: 'a reader of changes goes on from an instant before which writes are on their way',
+    file: 'sql/functions/queue/changed_partitions.sql',
+    from: 'least(v_now, v_eldest,',
+    to: 'least(v_now,',
+    caught: ['test/http/fetch', 'a write on its way holds safeTime back'],
   },
 ]

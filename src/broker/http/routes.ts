@@ -7,6 +7,7 @@ import { deadLetterMoveRoutes } from './dead-letter-moves.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { discoveryRoutes } from './pop-matching.ts'
 import { ephemeralRoutes } from './ephemeral.ts'
+import { fetchRoutes } from './fetch.ts'
 import { groupReadRoutes } from './group-reads.ts'
 import { healthRoutes } from './health.ts'
 import { kvRoutes } from './kv.ts'
@@ -47,6 +48,7 @@ const SERVED: readonly Route[] = [
   ...deadLetterRoutes,
   ...deadLetterMoveRoutes,
   ...messageRoutes,
+  ...fetchRoutes,
   ...traceRoutes,
   ...consumerGroupRoutes,
   ...overviewRoutes,
