@@ -36,6 +36,7 @@ import type { Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { BrokerParts } from './parts.ts'
 import { packageVersion } from './package-version.ts'
+import { tellUpkeep } from './tell-upkeep.ts'
 import type { TlsOptions } from './tls.ts'
 
 export interface BrokerOptions {
@@ -167,13 +168,13 @@ export function createBroker(options: BrokerOptions): Broker {
       pool: database.pool,
       hints,
     })
+    const tellReport = tellUpkeep(logger)
     const upkeep = new Upkeep({
       db: database,
       onPlaced: (queue) => traffic.committed(queue),
-      onReport({ job, done, seconds, error }) {
-        metrics.upkeep(job, done, seconds, error !== null)
-        if (job === 'cut_logs' && done > 0) logger.info('retention let messages go', { messages: done })
-        if (error !== null) logger.error('a step of upkeep failed', { job, message: messageOf(error) })
+      onReport(report) {
+        metrics.upkeep(report.job, report.done, report.seconds, report.error !== null)
+        tellReport(report)
       },
     })
     const parts: BrokerParts = {

@@ -12,11 +12,17 @@ const codeOf = (error: unknown, commitSent = false): ErrorCode => faultOf(error,
 test('every SQLSTATE of our own class becomes the code of the table, with the text of the function', () => {
   for (const [code, { sqlstate }] of Object.entries(ERRORS)) {
     if (sqlstate === null) continue
-    const fault = faultOf(pgError(sqlstate, { hint: 'which part' }), { commitSent: true })
+    const fault = faultOf(pgError(sqlstate, { hint: 'which_part' }), { commitSent: true })
     assert.equal(fault.code, code)
     assert.equal(fault.message, 'as PostgreSQL says')
-    assert.deepEqual(fault.details, { sqlstate, reason: 'which part' })
+    assert.deepEqual(fault.details, { sqlstate, reason: 'which_part' })
   }
+})
+
+test('advice is told in the message, and is no reason that a program could tell apart', () => {
+  const fault = faultOf(pgError('LS404', { hint: 'start a worker that imports it' }), { commitSent: false })
+  assert.equal(fault.message, 'as PostgreSQL says: start a worker that imports it')
+  assert.deepEqual(fault.details, { sqlstate: 'LS404' })
 })
 
 test('the detail of our own error names a finer code', () => {

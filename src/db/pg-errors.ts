@@ -141,8 +141,11 @@ function ownFault(error: unknown, code: ErrorCode, sqlstate: string, message: st
   const server = serverErrorOf(error)
   const named = server?.detail ?? null
   const exact = named !== null && isErrorCode(named) ? named : code
-  const reason = server?.hint ?? null
-  return new LockstepError(exact, message, reason === null ? { sqlstate } : { sqlstate, reason }, error)
+  const hint = server?.hint ?? null
+  if (hint === null) return new LockstepError(exact, message, { sqlstate }, error)
+  // One word names the part that was wrong; more are advice, for whoever reads the message.
+  if (/^[a-z_]+$/.test(hint)) return new LockstepError(exact, message, { sqlstate, reason: hint }, error)
+  return new LockstepError(exact, `${message}: ${hint}`, { sqlstate }, error)
 }
 
 function isErrorCode(name: string): name is ErrorCode {

@@ -1,10 +1,12 @@
-// Decodes acks, one or a batch. What is wrong with one item alone (an unknown status, an id that is no partition id) is
-// that item's answer and not the request's: nothing is coerced, no neighbour pays.
+// Decodes acks, one or a batch. What is wrong with one item alone (an unknown status, an id that is no partition id, a reason
+// that is too long or no Unicode) is that item's answer and not the request's: nothing is coerced, no neighbour pays.
 import { integer, optional, readFields, refuse, text } from './check.ts'
 import type { Place } from './check.ts'
+import { LockstepError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 import { QUEUE_MODE } from './message.ts'
 import type { AckItem, AckStatus } from './message.ts'
+import { mistyped } from './mistyped.ts'
 import { errorText, groupName, leaseIdText, requestIdText, transactionIdText } from './names.ts'
 import { arrayOf, bodyPlace, recordOf, sliced } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
@@ -17,6 +19,8 @@ export const ACK_ITEM = {
   error: optional(errorText, null),
   leaseId: optional(leaseIdText, null),
 } as const
+
+const { offset: OFFSET, ...TEXTS } = ACK_ITEM
 
 export const ACK_BODY = {
   consumerGroup: optional(groupName, QUEUE_MODE),
@@ -65,7 +69,7 @@ function collect(
   const transactionIds: (string | null)[] = []
   for (const [index, element] of elements.entries()) {
     if (at !== place) at.step = index
-    const read = ackItem(recordOf(element, at), consumerGroup, at)
+    const read = judgedAlone(recordOf(element, at), consumerGroup, at)
     transactionIds.push(read.transactionId)
     if (read.fault === null) items.push(read.item)
     else refused.set(index, read.fault)
@@ -77,6 +81,22 @@ export type ReadAck = { readonly transactionId: string | null } & (
   | { readonly fault: null; readonly item: AckItem }
   | { readonly fault: string }
 )
+
+/** A text that nothing stored can have is its item's fault; an item that names no message is the request's. */
+function judgedAlone(source: Readonly<Record<string, unknown>>, group: string, place: Place): ReadAck {
+  const own = (name: string): unknown => (Object.hasOwn(source, name) ? source[name] : null)
+  const transactionId = own('transactionId')
+  const offset = OFFSET.read(own('offset'), place, 'offset')
+  const isNamed = typeof transactionId === 'string' || offset !== null
+  if (!isNamed || mistyped(TEXTS, source)) return ackItem(source, group, place)
+  try {
+    return ackItem(source, group, place)
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error
+    const isShort = typeof transactionId === 'string' && transactionId.length <= LIMITS.transactionIdBytes
+    return { transactionId: isShort ? transactionId : null, fault: error.message.replace(/^bad body: /, '') }
+  }
+}
 
 export function ackItem(source: Readonly<Record<string, unknown>>, group: string, place: Place): ReadAck {
   const { transactionId, offset, partitionId, status, error, leaseId } = readFields(ACK_ITEM, source, place)

@@ -10,6 +10,7 @@ import { LIMITS } from './limits.ts'
 import { DEFAULT_PARTITION } from './message.ts'
 import type { PushItem } from './message.ts'
 import { mintId } from './mint-id.ts'
+import { mistyped } from './mistyped.ts'
 import { partitionName, queueName, requestIdText, traceIdText, transactionIdText } from './names.ts'
 import { arrayOf, bodyPlace, pieceOf, recordOf, sliced } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
@@ -62,7 +63,7 @@ export function decodePush(body: RequestBody, producerSub: string | null): PushR
       if (fault !== null) refuse(at, 'payload', fault)
       items.push(item)
     } catch (error) {
-      if (!(error instanceof LockstepError) || mistyped(source)) throw error
+      if (!(error instanceof LockstepError) || mistyped(PUSH_ITEM, source)) throw error
       first ??= error
       refused.set(index, {
         queue: echo(source['queue'], LIMITS.nameBytes),
@@ -73,14 +74,6 @@ export function decodePush(body: RequestBody, producerSub: string | null): PushR
   }
   if (first !== null && items.length === 0) throw first
   return { requestId, items, refused }
-}
-
-/** A field that is not even of its kind: the program that sent it is wrong, not one of its names. */
-function mistyped(source: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(PUSH_ITEM).some(([name, { optional: absent }]) => {
-    const value = Object.hasOwn(source, name) ? source[name] : undefined
-    return typeof value !== 'string' && !(absent && (value === undefined || value === null))
-  })
 }
 
 /** What was sent, unless it is longer than the answer should be. */

@@ -60,7 +60,7 @@ export function decodeTransaction(body: RequestBody, producerSub: string | null)
   refuseUnserved(request, place)
   const runsListed = arrayOf(request, 'runs', place, LIMITS.runsPerCall)
   if (listed.length + kvListed.length + timersListed.length + runsListed.length === 0) {
-    refuse(place, 'operations', 'not empty, unless kv or timers have operations')
+    refuse(place, 'operations', 'not empty, unless kv, timers or runs are given')
   }
 
   const operations: StepOperation[] = []

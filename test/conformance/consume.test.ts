@@ -119,6 +119,35 @@ onEveryWay(
 )
 
 onEveryWay(
+  'whatever text a handler throws, its message is failed and the loop goes on',
+  async ({ lockstep, named, sql }) => {
+    const name = named('q')
+    const queue = lockstep.queue(name)
+    await queue.config({ retryLimit: 0 }).create()
+    const texts = ['half \ud83d', '\udc00 half', 'nul \0', `${'x'.repeat(4_095)}😀`, 'whole 😀']
+    await queue.partition('p').push(texts.map((_, data) => ({ data })))
+    const result = await queue
+      .group('g')
+      .subscriptionMode('all')
+      .each()
+      .limit(texts.length)
+      .consume((message) => {
+        throw new Error(texts[Number(message.data)])
+      })
+    assert.deepEqual(result, { consumed: texts.length, reason: 'limit' })
+    const dead = await sql(
+      'select d.error from lockstep.dead_letter d join lockstep.queue q on q.id = d.queue_id where q.name = $1 order by d."offset"',
+      [name],
+    )
+    const kept = ['half \ufffd', '\ufffd half', 'nul \ufffd', 'x'.repeat(4_095), 'whole 😀']
+    assert.deepEqual(
+      dead,
+      kept.map((error) => ({ error })),
+    )
+  },
+)
+
+onEveryWay(
   'a batch that throws is failed at its head, and its neighbours are not dead-lettered with it',
   async ({ lockstep, named, sql }) => {
     const name = named('q')

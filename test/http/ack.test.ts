@@ -151,6 +151,40 @@ test('status is read without case; an unknown one is refused by itself and its n
   )
 })
 
+test('a reason that cannot be kept is refused by itself and its neighbours are settled', async (t) => {
+  const { take, ack } = await stand(t, ['a', 'b', 'c'])
+  const batch = taken(await take())
+  const [first, second, third] = batch.ids
+  const { status, json } = await ack(batch, [
+    { transactionId: first, status: 'completed' },
+    { transactionId: second, status: 'failed', error: 'x'.repeat(16_385) },
+    { transactionId: second, status: 'failed', error: 'half \ud83d' },
+    { transactionId: second, status: 'failed', error: 'nul \0' },
+    { transactionId: 'nul \0', status: 'completed' },
+    { transactionId: third, status: 'completed', leaseId: 'x'.repeat(513) },
+  ])
+  assert.equal(status, 200)
+  assert.deepEqual(
+    json.map((one: Untyped) => [one.transactionId, one.success, one.error]),
+    [
+      [first, true, null],
+      [second, false, 'acknowledgments[1].error must be text of 0 to 16384 bytes'],
+      [second, false, 'acknowledgments[2].error must be valid Unicode: it holds half a surrogate pair'],
+      [second, false, 'acknowledgments[3].error must be text without NUL'],
+      ['nul \0', false, 'acknowledgments[4].transactionId must be text without NUL'],
+      [third, false, 'acknowledgments[5].leaseId must be text of 0 to 512 bytes'],
+    ],
+  )
+  for (const wrong of [
+    { transactionId: third, error: 5 },
+    { transactionId: third, offset: -1 },
+    { error: 'unnamed' },
+  ]) {
+    assert.equal((await ack(batch, [{ transactionId: second }, wrong])).status, 400, JSON.stringify(wrong))
+  }
+  assert.equal((await ack(batch, [{ transactionId: third }])).json[0].leaseReleased, true)
+})
+
 test('nacking a whole batch in one call charges the budget once', async (t) => {
   const { takeSoon, ack, dlq } = await stand(
     t,

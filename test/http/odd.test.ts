@@ -47,6 +47,26 @@ test('an unknown path has the wire’s shape; a wrong method says which are righ
   assert.equal((await send('HEAD', '/api/v1/pop/queue/q')).status, 405)
 })
 
+test('the least and the largest number that a query parameter takes are served by every read', async (t) => {
+  const { get } = await serve(t)
+  const faults: string[] = []
+  let tried = 0
+  for (const { method, path, query } of ROUTES) {
+    if (method !== 'GET') continue
+    const named = path.replaceAll(/[:*]\w+/g, 'q')
+    for (const [name, { schema = {} }] of Object.entries(query ?? {})) {
+      for (const bound of [schema['minimum'], schema['maximum']]) {
+        if (typeof bound !== 'number') continue
+        tried += 1
+        const { status, text } = await get(`${named}?${name}=${bound}`)
+        if (status >= 500) faults.push(`${path}?${name}=${bound}: ${status} ${text}`)
+      }
+    }
+  }
+  assert.ok(tried > 20, `${tried} bounds`)
+  assert.deepEqual(faults, [])
+})
+
 test('every answer carries a request id of its own and forbids sniffing', async (t) => {
   const { get, post } = await serve(t)
   const replies = [await get('/health'), await get('/nope'), await post('/api/v1/push', '{'), await get('/health')]

@@ -167,6 +167,9 @@ test('runs in a transaction are submitted in its commit, once per request id, or
     runs: [{ workflow: 'job', kind: 'action', input: 3 }],
   })
   assert.deepEqual([lost.json.success, lost.json.reason], [false, 'kv_precondition'])
+  const unknown = await post('/api/v1/transaction', { runs: [{ workflow: 'nobody', input: 3 }] })
+  assert.deepEqual([unknown.status, unknown.json.reason], [404, 'not_found'], unknown.text)
+  assert.match(unknown.json.error, /no process has registered nobody: start a worker/)
   assert.deepEqual(
     await sql(
       'select (select count(*)::int from lockstep.node) as runs, (select count(*)::int from lockstep.message) as messages',

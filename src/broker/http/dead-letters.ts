@@ -17,7 +17,7 @@ const QUERY = {
   consumerGroup: optional(groupName, null),
   partition: optional(partitionName, null),
   limit: optional(integerText(1, LIMITS.listLimit), LIMITS.listLimitDefault),
-  offset: optional(integerText(0, Number.MAX_SAFE_INTEGER), 0),
+  offset: optional(integerText(0, 1_000_000_000), 0),
   from: optional(instant, null),
   to: optional(instant, null),
   error: optional(text({ min: 1, max: LIMITS.errorTextBytes }), null),

@@ -2,8 +2,8 @@
 // the schema, and a broker. Runs until Ctrl-C, then drains and stops both.
 
 import { resolve } from 'node:path'
-import { asRun } from '../as-run.ts'
 import type { Command } from '../command.ts'
+import { devLines } from '../dev-lines.ts'
 import { BROKER_PORT, startDev } from '../start-dev.ts'
 import { keysFrom } from '../vault-from.ts'
 import { untilAborted } from '../until-aborted.ts'
@@ -12,7 +12,7 @@ export const dev: Command = {
   name: 'dev',
   summary: 'Run an embedded PostgreSQL and a broker here, for development.',
   detail:
-    'The data is kept in the folder and found again by the next run. Beside it, in the same working folder, the other commands find this database without DATABASE_URL.',
+    'The data is kept in the folder and found again by the next run. Where it is ./.lockstep, the other commands find this database in the same working folder without DATABASE_URL.',
   arguments: [],
   options: {
     port: {
@@ -28,8 +28,9 @@ export const dev: Command = {
   examples: ['lockstep dev', 'lockstep dev --port 7000 --data /var/lib/my-lockstep'],
   async run(call) {
     const { output, signal } = call
+    const home = resolve(call.text('data') ?? '.lockstep')
     const running = await startDev({
-      home: resolve(call.text('data') ?? '.lockstep'),
+      home,
       port: call.integer('port'),
       encryptionKeys: keysFrom(call.env),
       say: (line) => output.progress(line),
@@ -41,12 +42,7 @@ export const dev: Command = {
         [
           `The broker listens on ${output.styled('bold', address)}`,
           `PostgreSQL ${postgres.version} on 127.0.0.1:${postgres.port}, user postgres, database lockstep;`,
-          `its password is in ${postgres.passwordFile}; for programs:`,
-          asRun('  export DATABASE_URL="$(lockstep url --password)"'),
-          '',
-          'In another terminal, in this folder:',
-          asRun(`  lockstep queue push hello '{"to":"world"}'`),
-          asRun('  lockstep queue pop hello'),
+          ...devLines({ ...postgres, isFound: home === resolve('.lockstep') }),
           '',
           'Ctrl-C stops both.',
         ].join('\n'),

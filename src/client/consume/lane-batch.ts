@@ -19,10 +19,11 @@ export function laneBatches(deliveries: readonly Delivery[]): readonly LaneBatch
   return [...lanes.values()].map((lane) => ({ deliveries: lane, lost: new AbortController() }))
 }
 
-/** Error texts are bounded; a longer one is cut at the end, on a whole character. */
-function bounded(error: string | null): string | null {
-  if (error === null || error.length <= LIMITS.errorTextBytes / 4) return error
-  return error.slice(0, LIMITS.errorTextBytes / 4).replace(/[\uD800-\uDBFF]$/, '')
+/** Error texts are whatever a handler threw: cut at the end where they are long, on a whole character, and without what no text column holds. */
+function carried(error: string): string {
+  const short = error.slice(0, LIMITS.errorTextBytes / 4)
+  const whole = short.length < error.length ? short.replace(/[\uD800-\uDBFF]$/, '') : short
+  return whole.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD')
 }
 
 export function ackOf(delivery: Delivery, status: AckStatus, error: string | null = null): AckItem {
@@ -31,7 +32,7 @@ export function ackOf(delivery: Delivery, status: AckStatus, error: string | nul
     transactionId: delivery.transactionId,
     offset: null,
     status,
-    error: bounded(error)?.replaceAll('\0', '\uFFFD') ?? null,
+    error: error === null ? null : carried(error),
     leaseId: delivery.leaseId === '' ? null : delivery.leaseId,
     group: delivery.consumerGroup,
   }
