@@ -8,7 +8,7 @@ import { COMMIT, roundTrip, RoundTripFailure, type Answer, type Command } from '
 export interface Connection {
   /** For the user's own statements inside a transaction that we opened here. */
   readonly client: PoolClient
-  readonly broken: boolean
+  broken(): boolean
   /** How long it lay in the pool before it was checked out. */
   readonly idleMs: number
   /** One round trip. Throws a LockstepError; after `outcome_unknown` and any other session's end the connection is broken. */
@@ -74,9 +74,7 @@ export async function checkOut(pool: Pool, deadlineMs: number): Promise<Connecti
     client,
     idleMs,
     run,
-    get broken() {
-      return session.broken
-    },
+    broken: () => session.broken,
     async rollback() {
       await run([{ text: 'rollback' }]).catch(() => {
         session.broken = true

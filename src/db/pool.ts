@@ -145,7 +145,7 @@ async function committed(
     if (end.tag !== 'COMMIT') throw notCommitted(end.tag)
     return work.rows
   } catch (error) {
-    if (!connection.broken) await connection.rollback()
+    if (!connection.broken()) await connection.rollback()
     throw error
   } finally {
     connection.release()
@@ -164,7 +164,7 @@ async function read(
     const answers = await connection.run([...begin, { text: statement, params }, { text: 'rollback' }])
     return answers.at(-2)?.rows ?? []
   } catch (error) {
-    if (!connection.broken) await connection.rollback()
+    if (!connection.broken()) await connection.rollback()
     throw error
   } finally {
     connection.release()

@@ -34,7 +34,7 @@ export function openTransaction(
     try {
       await connection.run(opening(timeouts, 'read write'))
     } catch (error) {
-      if (!connection.broken) await connection.rollback()
+      if (!connection.broken()) await connection.rollback()
       connection.release()
       throw error
     }
@@ -173,7 +173,7 @@ function over(connection: Connection, begin: readonly Command[], vault: Vault | 
       if (ended) return
       ended = true
       await beginning?.catch(() => {})
-      if (!connection.broken && unsent.length === 0) await connection.rollback()
+      if (!connection.broken() && unsent.length === 0) await connection.rollback()
       connection.release()
     },
   }

@@ -3,12 +3,12 @@
 import type { KvAnswer, KvOperation } from '../../protocol/kv.ts'
 import type { Logger } from '../../client/logger.ts'
 import { LockstepError } from '../../protocol/errors.ts'
-import type { StepContext, StepLog } from '../define/contexts.ts'
 import type { ActionDefinition } from '../define/definition.ts'
 import { PermanentError } from '../define/failures.ts'
 import { checkedInput, runText } from '../define/plan-node.ts'
 import type { RunCalls } from '../run/run-calls.ts'
 import { forget, onGone, type Gone, type Held } from '../worker/held-nodes.ts'
+import { attemptContext } from './attempt-context.ts'
 import { createLazyStep, type LazyStep, type LazyStepPorts } from './lazy-step.ts'
 import { createStepWrites, type StepWrites } from './step-writes.ts'
 
@@ -33,13 +33,6 @@ export type AttemptEnd =
   | { readonly how: 'returned'; readonly output: string; readonly step: LazyStep; readonly writes: StepWrites | null }
   | { readonly how: 'threw'; readonly error: unknown }
   | { readonly how: 'gone'; readonly why: Gone }
-
-export function stepLog(log: Logger, about: Readonly<Record<string, unknown>>): StepLog {
-  return {
-    info: (message, details = {}) => log.info?.({ ...about, ...details }, message),
-    warn: (message, details = {}) => log.warn({ ...about, ...details }, message),
-  }
-}
 
 /** Runs the work until it ends, the claim is gone, or the time is over; what outlives that is left to itself. */
 export function guarded<T>(
@@ -82,7 +75,7 @@ export async function runAttempt(
   definition: ActionDefinition,
   of: AttemptOf,
 ): Promise<AttemptEnd> {
-  const { held, runId, node } = of
+  const { held } = of
   let controller: AbortController | null = null
   let aborted: { readonly why: unknown } | null = null
   let writes: StepWrites | null = null
@@ -90,37 +83,14 @@ export async function runAttempt(
   // Made with the transaction at the latest: what is said through `ctx` after it was opened must go through it.
   const step = createLazyStep(ports, definition.completion, written)
 
-  const context: StepContext<unknown> = {
-    runId,
-    node,
-    attempt: of.attempt,
-    idempotencyKey: `${runId}:${node}`,
-    occurrence: of.occurrence,
-    get abortSignal() {
-      if (controller === null) {
-        controller = new AbortController()
-        if (aborted !== null) controller.abort(aborted.why)
-      }
-      return controller.signal
-    },
-    get log() {
-      return stepLog(ports.log, { runId, node, attempt: of.attempt })
-    },
-    completionTx: async () => (await step.open()).tx,
-    queue: (given: Parameters<StepWrites['queue']>[0]) => written().queue(given),
-    get kv() {
-      return written().kv
-    },
-    get timers() {
-      return written().timers
-    },
-    guard: async (lock) => written().guard(lock),
-    submit: async (what, input, options) => written().submit(what, input, options),
-    enqueue: async (what, input, options) => written().enqueue(what, input, options),
-    submitMany: async (what, inputs, options) => written().submitMany(what, inputs, options),
-    enqueueMany: async (what, inputs, options) => written().enqueueMany(what, inputs, options),
-    progress: async (value) => ports.progress(held, runText(value, 'progress')),
+  const signal = (): AbortSignal => {
+    if (controller === null) {
+      controller = new AbortController()
+      if (aborted !== null) controller.abort(aborted.why)
+    }
+    return controller.signal
   }
+  const context = attemptContext(ports, of, step, written, signal)
 
   const abort = (why: unknown): void => {
     aborted = { why }

@@ -56,7 +56,7 @@ async function recordInline(
   const { runId, leaseId } = held.node
   const record = { runId, leaseId, name, output: end.output }
   const apart = worker.hooks.apart?.(action, name) === true
-  if (!end.step.opened && end.writes?.pending !== true && !apart) {
+  if (!end.step.opened() && end.writes?.pending !== true && !apart) {
     if (!(await worker.ends.record({ ...record, state: 'done' }, () => held.leaseUntil))) throw leaseLost()
     return
   }

@@ -67,13 +67,11 @@ async function perform(parts: CodeParts, name: string, work: (step: CodeStep<unk
       ...transactionScope(joined, worker.attempts.calls),
       tx: definition.completion === null ? lazyClient(lazy) : (await lazy.open()).tx,
       idempotencyKey: `${runId}:${name}`,
-      get abortSignal() {
-        return parts.abortSignal()
-      },
+      abortSignal: parts.abortSignal(),
     }
     const output = runText(await work(step), `step '${name}'`)
     if (held.gone !== null) throw leaseLost()
-    if (lazy.opened || worker.hooks.apart?.(name, name) === true) await recordIn(parts, lazy, name, output)
+    if (lazy.opened() || worker.hooks.apart?.(name, name) === true) await recordIn(parts, lazy, name, output)
     else if (!(await worker.ends.record({ runId, leaseId, name, output, state: 'done' }, () => held.leaseUntil)))
       throw leaseLost()
     for (const queue of queues) worker.committed(queue)

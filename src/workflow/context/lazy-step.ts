@@ -11,7 +11,7 @@ import type { StepWrites } from './step-writes.ts'
 export interface LazyStep {
   /** The same transaction at every call. */
   open(): Promise<StepTransaction>
-  readonly opened: boolean
+  opened(): boolean
   commit(last: Command): Promise<string | null>
   rollback(): Promise<void>
 }
@@ -54,9 +54,7 @@ export function createLazyStep(
 
   return {
     open: async () => (opening ??= begin()),
-    get opened() {
-      return opening !== null
-    },
+    opened: () => opening !== null,
     async commit(last) {
       const step = await (opening ??= begin())
       over = true

@@ -109,7 +109,7 @@ async function carryOut(
     return LOST
   }
   const plans = await planSuccessors(parts, node, end.output)
-  const apart = end.step.opened || end.writes?.pending === true || parts.hooks.apart?.(node.want, node.name) === true
+  const apart = end.step.opened() || end.writes?.pending === true || parts.hooks.apart?.(node.want, node.name) === true
   if (apart) return completeAlone(parts, held, end, plans)
   free()
   // Nothing of the attempt but its output is kept while its end waits for its like: what thousands of them would keep is what

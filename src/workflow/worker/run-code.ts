@@ -4,7 +4,8 @@ import { runHistory } from '../../operations/run-history.ts'
 import { setProgress } from '../../operations/set-progress.ts'
 import { suspend } from '../../operations/suspend.ts'
 import { LockstepError } from '../../protocol/errors.ts'
-import { guarded, stepLog } from '../context/attempt.ts'
+import { stepLog } from '../context/attempt-context.ts'
+import { guarded } from '../context/attempt.ts'
 import { codeCall, codeRun } from '../context/code-call.ts'
 import type { CodeParts } from '../context/code-parts.ts'
 import { codeStep } from '../context/code-step.ts'
@@ -47,12 +48,8 @@ function contextOf(parts: CodeParts): object {
     attempt: node.failures + 1,
     idempotencyKey: `${node.runId}:${node.name}`,
     occurrence: node.occurrence,
-    get abortSignal() {
-      return parts.abortSignal()
-    },
-    get log() {
-      return stepLog(worker.log, { runId: node.runId, workflow: definition.name })
-    },
+    abortSignal: parts.abortSignal(),
+    log: stepLog(worker.log, { runId: node.runId, workflow: definition.name }),
     step: kept(async (name: string, options: KeyOptions | StepWork, work?: StepWork) => {
       const doing = typeof options === 'function' ? options : work
       demandFunction(doing, `the work of step '${name}'`)
