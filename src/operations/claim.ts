@@ -27,38 +27,40 @@ export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimO
   const { wants, leaseId, leaseMs, max, floor } = request
   const rows = await db.rows(CLAIM, [wants, leaseId, leaseMs.toString(), max.toString(), floor])
   const head = rows.at(-1)
-  const nodes = rows.slice(0, -1).map(
-    ([
-      runId,
-      ordinal,
-      name,
-      want,
-      attempt,
-      input,
-      workflow,
-      version,
-      runInput,
-      maxAttempts,
-      failures,
-      fresh,
-      occurrence,
-    ]): ClaimedNode => ({
-      runId: runId ?? '',
-      ordinal: Number(ordinal),
-      leaseId,
-      name: name ?? '',
-      want: want ?? '',
-      attempt: Number(attempt),
-      input: input ?? null,
-      workflow: workflow ?? '',
-      version: version ?? null,
-      runInput: runInput ?? null,
-      maxAttempts: Number(maxAttempts),
-      failures: Number(failures),
-      fresh: fresh === 't',
-      occurrence: occurrence ?? null,
-    }),
-  )
+  const nodes = rows
+    .slice(0, -1)
+    .map(
+      ([
+        runId,
+        ordinal,
+        name,
+        want,
+        attempt,
+        input,
+        workflow,
+        version,
+        runInput,
+        maxAttempts,
+        failures,
+        fresh,
+        occurrence,
+      ]): ClaimedNode => ({
+        runId: runId ?? '',
+        ordinal: Number(ordinal),
+        leaseId,
+        name: name ?? '',
+        want: want ?? '',
+        attempt: Number(attempt),
+        input: input ?? null,
+        workflow: workflow ?? '',
+        version: version ?? null,
+        runInput: runInput ?? null,
+        maxAttempts: Number(maxAttempts),
+        failures: Number(failures),
+        fresh: fresh === 't',
+        occurrence: occurrence ?? null,
+      }),
+    )
   const due = head?.[4] ?? null
   return { nodes, floor: head?.[5] ?? null, dueInMs: due === null ? null : Number(due) }
 }

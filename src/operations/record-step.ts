@@ -4,13 +4,17 @@ import type { Door } from '../db/executor.ts'
 import type { Command } from '../db/round-trip.ts'
 import type { StepRecord } from '../protocol/run.ts'
 
-const RECORD = 'select lockstep.record_step($1::text::uuid, $2::text, $3::text, $4::text)::text as r'
+const RECORD = 'select lockstep.record_step($1::text::uuid, $2::text, $3::text, $4::text, $5::text)::text as r'
+
+type Recorded = StepRecord & { readonly state: 'done' | 'returned' }
+
+const paramsOf = (step: Recorded): string[] => [step.runId, step.leaseId, step.name, step.state, step.output]
 
 /** For a connection of ours: travels in one message with its COMMIT. */
-export function recordCommand(step: StepRecord): Command {
-  return { text: RECORD, params: [step.runId, step.leaseId, step.name, step.output] }
+export function recordCommand(step: Recorded): Command {
+  return { text: RECORD, params: paramsOf(step) }
 }
 
-export async function recordStepIn(door: Door, step: StepRecord): Promise<void> {
-  await door.text(RECORD, [step.runId, step.leaseId, step.name, step.output])
+export async function recordStepIn(door: Door, step: Recorded): Promise<void> {
+  await door.text(RECORD, paramsOf(step))
 }

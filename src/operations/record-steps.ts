@@ -7,7 +7,7 @@ const RECORD = 'select * from lockstep.record_steps_joined($1::uuid[], $2::text[
 /** True where the token held. */
 export async function recordSteps(
   db: Executor,
-  steps: readonly (StepRecord & { readonly state: 'done' | 'failed' })[],
+  steps: readonly (StepRecord & { readonly state: 'done' | 'returned' | 'failed' })[],
 ): Promise<readonly boolean[]> {
   const rows = await db.rows(RECORD, [
     steps.map((step) => step.runId),

@@ -3,7 +3,7 @@ import type { Executor } from '../db/executor.ts'
 
 export interface ShownStep {
   readonly name: string
-  /** done | failed | sleeping | waiting | called */
+  /** done | returned | failed | sleeping | waiting | heard | called */
   readonly state: string
   /** JSON; of one that failed its error is `error`. */
   readonly output: string | null

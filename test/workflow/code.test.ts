@@ -2,7 +2,7 @@
 // patches, and what a changed name is told.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { action, workflow, PermanentError, StepKeyRequiredError } from 'lockstep'
+import { action, workflow, PermanentError, StepKeyRequiredError, type CodeContext } from 'lockstep'
 import { z } from 'zod'
 import { until } from '../conformance/until.ts'
 import { causeOf, workshop } from './workshop.ts'
@@ -195,20 +195,51 @@ test('a patch is true for runs that came there first with it, and stays so', asy
 })
 
 test('a recorded name that is used for something else is reported, never given the wrong result', async (t) => {
-  const { lockstep, worker } = await workshop(t)
-  let changed = false
-  const code = workflow({ name: 'reused', input: Id }, async (ctx) => {
-    if (!changed) await ctx.step('x', () => 'a result')
-    else await ctx.sleep('x', '1ms')
+  const { lockstep, worker, sql } = await workshop(t)
+  const act = action({ name: 'act', input: Id }, () => 'from the action')
+  const limited = action({ name: 'limited', input: Id, concurrency: 5 }, () => 'from a node')
+  const child = workflow({ name: 'child', input: Id }, () => 'from the child')
+  const uses = {
+    'a step': async (ctx) => ctx.step('x', () => 'a result'),
+    'a sleep': async (ctx) => ctx.sleep('x', '1ms'),
+    'a signal': async (ctx) => ctx.waitForSignal('x'),
+    'a call': async (ctx) => ctx.call('x', act, { id: 1 }),
+    'a call as a node': async (ctx) => ctx.call('x', limited, { id: 1 }),
+    'a run of another workflow': async (ctx) => ctx.run('x', child, { id: 1 }),
+  } satisfies Record<string, (ctx: CodeContext) => Promise<unknown>>
+  const now = new Map<string, (ctx: CodeContext) => Promise<unknown>>()
+  const Pair = z.object({ pair: z.string(), was: z.string() })
+  const code = workflow({ name: 'reused', input: Pair, retry: { attempts: 1 } }, async (ctx, { pair, was }) => {
+    await (now.get(pair) ?? now.get(was))?.(ctx)
     await ctx.waitForSignal('go')
   })
-  await worker({ workflows: [code] })
-  const run = await code.submit(lockstep, { id: 1 })
-  await until('it waits', async () => (await run.status()).state === 'sleeping')
-  changed = true
-  await run.signal('go')
-  await until('it says so', async () => {
-    const { error } = await run.status()
-    return error !== null && /'x' was recorded as 'done' and is now used as a sleep/.test(error.message)
-  })
+  const kinds = Object.entries(uses)
+  for (const [kind, use] of kinds) now.set(kind, use)
+  const word = (kind: string): string => kind.replace(' as a node', '')
+  const pairs = kinds.flatMap(([was]) =>
+    kinds.filter(([is]) => word(is) !== word(was)).map(([is, use]) => ({ pair: `${was} then ${is}`, was, is, use })),
+  )
+  await worker({ workflows: [code, child], actions: [act, limited], concurrency: 20 })
+  const runs = await code.submitMany(
+    lockstep,
+    pairs.map(({ pair, was }) => ({ pair, was })),
+  )
+  await Promise.all(runs.map(async (run) => run.signal('x', 'heard')))
+  for (const run of runs) {
+    await until('it waits for its second signal', async () => {
+      const { rows } = await sql.query(`select 1 from lockstep.step where run_id = $1 and name = 'go'`, [run.id])
+      return rows.length > 0
+    })
+  }
+  for (const { pair, use } of pairs) now.set(pair, use)
+  for (const [at, { pair, was, is }] of pairs.entries()) {
+    const run = runs[at]
+    assert.ok(run !== undefined)
+    await run.signal('go')
+    const { error } = await run.wait({ timeout: '20s' })
+    assert.ok(
+      error?.message.includes(`'x' was recorded as ${word(was)} and is now used as ${word(is)}: give it another name`),
+      `${pair}: ${error?.message ?? 'it came through'}`,
+    )
+  }
 })

@@ -3,7 +3,7 @@
 -- raises: LS425 isolation_not_supported
 -- idempotent how: a repeat under the same token answers ok
 -- index used: node_pkey, step_pkey
--- p_state: done, or failed with the error as its output.
+-- p_state: done; of an action that the code called returned, or failed with the error as its output.
 create or replace function lockstep.record_steps_joined(p_run uuid[], p_lease_id text[], p_name text[], p_state text[], p_output text[])
 returns table (nth int, verdict text)
 language plpgsql volatile security definer

@@ -3,8 +3,8 @@
 -- raises: nothing
 -- idempotent how: reads only
 -- index used: step_pkey
--- state: done | failed | sleeping | waiting (for a signal) | called (a run of its own). child: that run. What a sleep or a wait is
--- for has its end in due_at, and is over when it has come.
+-- state: done | returned or failed (an action) | sleeping | waiting, then heard (a signal) | called (a run of its own). child: that run.
+-- What sleeps or waits has its end in due_at, and is over when it has come.
 create or replace function lockstep.run_steps(p_run uuid, p_limit int)
 returns table (name text, state text, output text, child text, due_at text, over boolean, created_at text)
 language plpgsql volatile security definer

@@ -21,7 +21,7 @@ begin
     return;
   end if;
   select * into v_step from step s where s.run_id = p_run and s.name = p_step;
-  if v_step.state = 'done' then
+  if v_step.state = 'heard' then
     verdict := case when v_step.output is null then 'timeout' else 'ok' end;
     payload := v_step.output;
     return;
@@ -37,7 +37,7 @@ begin
     verdict := 'none';
     return;
   end if;
-  insert into step (run_id, name, state, output, created_at) values (p_run, p_step, 'done', payload, v_now)
-    on conflict (run_id, name) do update set state = 'done', output = excluded.output;
+  insert into step (run_id, name, state, output, created_at) values (p_run, p_step, 'heard', payload, v_now)
+    on conflict (run_id, name) do update set state = 'heard', output = excluded.output;
 end
 $$;

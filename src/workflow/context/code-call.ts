@@ -54,10 +54,10 @@ async function recordInline(
 ): Promise<void> {
   const { worker, held } = parts
   const { runId, leaseId } = held.node
-  const record = { runId, leaseId, name, output: end.output }
+  const record = { runId, leaseId, name, state: 'returned' as const, output: end.output }
   const apart = worker.hooks.apart?.(action, name) === true
   if (!end.step.opened() && end.writes?.pending !== true && !apart) {
-    if (!(await worker.ends.record({ ...record, state: 'done' }, () => held.leaseUntil))) throw leaseLost()
+    if (!(await worker.ends.record(record, () => held.leaseUntil))) throw leaseLost()
     return
   }
   try {
@@ -143,7 +143,7 @@ export async function codeCall(
   try {
     const recorded = parts.history.get(name)
     if (recorded !== undefined && recorded.ordinal === null) {
-      demandKind(name, recorded, ['done', 'failed'], 'a call')
+      demandKind(name, recorded, ['returned', 'failed'], 'a call')
       if (recorded.state === 'failed') throw stepFailed(name, recorded.output)
       return parsedOutput(recorded.output)
     }

@@ -37,12 +37,23 @@ export function leaseLost(): LockstepError {
   return new LockstepError('lease_lost', 'the lease of this run was lost')
 }
 
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['done', 'a step'],
+  ['returned', 'a call'],
+  ['failed', 'a call'],
+  ['sleeping', 'a sleep'],
+  ['waiting', 'a signal'],
+  ['heard', 'a signal'],
+  ['called', 'a run of another workflow'],
+])
+
 /** A recorded name that the code now uses for something else is reported, never given the wrong result. */
 export function demandKind(name: string, recorded: RecordedStep, states: readonly string[], what: string): void {
-  if (states.includes(recorded.state)) return
+  if (recorded.ordinal === null && states.includes(recorded.state)) return
+  const was = recorded.ordinal === null ? (KINDS.get(recorded.state) ?? 'something else') : 'a call'
   throw new LockstepError(
     'bad_request',
-    `'${name}' was recorded as '${recorded.state}' and is now used as ${what}: give it another name`,
+    `'${name}' was recorded as ${was} and is now used as ${what}: give it another name`,
     {
       step: name,
     },

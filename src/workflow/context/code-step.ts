@@ -30,7 +30,7 @@ async function recordIn(parts: CodeParts, step: LazyStep, name: string, output: 
   try {
     const opened = await step.open()
     await parts.worker.hooks.beforeCommit?.({ action: name, runId: node.runId, node: name, door: opened.door })
-    await step.commit(recordCommand({ runId: node.runId, leaseId: node.leaseId, name, output }))
+    await step.commit(recordCommand({ runId: node.runId, leaseId: node.leaseId, name, state: 'done', output }))
   } catch (error) {
     if (certainlyUndone(error)) throw error
     const fate = await untilLeaseEnds(

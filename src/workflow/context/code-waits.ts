@@ -49,8 +49,8 @@ export async function codeSignal(parts: CodeParts, given: string, options: Signa
   const { node } = parts.held
   try {
     const recorded = parts.history.get(name)
-    if (recorded !== undefined) demandKind(name, recorded, ['done', 'waiting'], 'a signal')
-    if (recorded?.state === 'done')
+    if (recorded !== undefined) demandKind(name, recorded, ['heard', 'waiting'], 'a signal')
+    if (recorded?.state === 'heard')
       return recorded.output === null ? null : await received(given, recorded.output, options.schema)
     const taken = await parts.waits.during(async () =>
       takeSignal(parts.worker.database, node.runId, node.leaseId, name, given),

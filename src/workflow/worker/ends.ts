@@ -29,7 +29,7 @@ export interface Ending extends NodeCompletion {
 export interface Ends {
   complete(node: Ending, until: () => number): Promise<Completed>
   fail(node: NodeFailure, until: () => number): Promise<Failed>
-  record(step: StepRecord & { readonly state: 'done' | 'failed' }, until: () => number): Promise<boolean>
+  record(step: StepRecord & { readonly state: 'done' | 'returned' | 'failed' }, until: () => number): Promise<boolean>
   /** Uncounted; a fault is told and the lease lapses by itself. */
   handBack(nodes: readonly NodeLease[]): Promise<void>
   idle(): Promise<void>
@@ -112,11 +112,12 @@ export function createEnds({ database, leaseMs, registry, take, onFault, onTroub
     weightOf: (node: NodeFailure) => node.error.length + 128,
     run: async (batch: readonly NodeFailure[]) => failNodes(database, batch),
   })
-  const records: Joiner<StepRecord & { readonly state: 'done' | 'failed' }, boolean> = createJoiner({
+  const records: Joiner<StepRecord & { readonly state: 'done' | 'returned' | 'failed' }, boolean> = createJoiner({
     ...bounds,
     size: 200,
     weightOf: (step: StepRecord) => step.output.length + 128,
-    run: async (batch: readonly (StepRecord & { readonly state: 'done' | 'failed' })[]) => recordSteps(database, batch),
+    run: async (batch: readonly (StepRecord & { readonly state: 'done' | 'returned' | 'failed' })[]) =>
+      recordSteps(database, batch),
   })
 
   return {
