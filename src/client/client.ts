@@ -170,8 +170,7 @@ export function clientOver<W extends Way>(parts: ClientParts): Client<W> {
 
   async function end(timeoutMs: number): Promise<void> {
     const started = performance.now()
-    // What handlers at work still push is waited for as well.
-    void buffers.flush().catch(() => {})
+    buffers.hurry()
     await Promise.all([consumers.drain(timeoutMs), workers.stop(timeoutMs)])
     await buffers.close(Math.max(LAST_FLUSH_MS, timeoutMs - (performance.now() - started)))
     await locks.end()

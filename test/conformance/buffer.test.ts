@@ -82,12 +82,12 @@ onEveryWay('what is buffered is sent after its time, at the end of its block and
     .each()
     .consume(async () => {
       begun()
-      void last.push({ data: 'from a handler' })
+      await last.push({ data: 'from a handler' })
     })
   await working
   const pushed = last.push({ data: 'left' })
   await client.close()
-  await consuming
+  assert.equal((await consuming).consumed, 1, 'it got its verdict in time')
   assert.equal((await pushed)[0]?.status, 'queued')
   assert.deepEqual(await stored(c, c.named('last')), ['from a handler', 'left'])
   await assert.rejects(last.push({ data: 'late' }), { code: 'closed' })

@@ -28,11 +28,14 @@ export interface BufferSet {
     options: BufferOptions | undefined,
   ) => PushBuffer
   readonly flush: () => Promise<void>
+  /** The client closes: its handlers may still push and wait for the verdict, and nothing waits for its time any more. */
+  readonly hurry: () => void
   readonly close: (timeoutMs: number) => Promise<void>
 }
 
 export function bufferSet(transport: Transport, log: Logger): BufferSet {
   const buffers = new Map<string, { readonly buffer: PushBuffer; readonly asked: string }>()
+  let hurrying = false
   return {
     open({ name }, options) {
       const bounds = bufferBounds(options ?? {})
@@ -44,11 +47,16 @@ export function bufferSet(transport: Transport, log: Logger): BufferSet {
         throw new LockstepError('bad_request', other)
       }
       const buffer = createPushBuffer({ queue: name, send: transport.push, log }, bounds)
+      if (hurrying) buffer.hurry()
       buffers.set(name, { buffer, asked })
       return buffer
     },
     async flush() {
       await Promise.all([...buffers.values()].map(async ({ buffer }) => buffer.flush()))
+    },
+    hurry() {
+      hurrying = true
+      for (const { buffer } of buffers.values()) buffer.hurry()
     },
     async close(timeoutMs) {
       await Promise.all([...buffers.values()].map(async ({ buffer }) => buffer.close(timeoutMs)))

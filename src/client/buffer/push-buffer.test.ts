@@ -2,6 +2,7 @@
 // hears.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { PushResult } from '../../protocol/message.ts'
 import type { OutgoingItem, StagedItem } from '../transport.ts'
@@ -249,4 +250,62 @@ test('wrong bounds are refused by name', () => {
     assert.throws(() => bufferBounds(options), { code: 'bad_request', details: { field } })
   }
   assert.equal(bufferBounds({ messageCount: 1_000 }).maxSize, 4_000)
+})
+
+/** What becomes of one call: it is answered, or it fails before or after it was stored. */
+const FATES = ['answered', 'lost before', 'lost after'] as const
+
+test('whatever fails on the way, each message is stored once and in order, within the bounds', async () => {
+  const bounds = fc.record({ messageCount: fc.integer({ min: 1, max: 5 }), room: fc.integer({ min: 0, max: 5 }) })
+  const pushes = fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 20 })
+  const fates = fc.array(fc.constantFrom(...FATES), { maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(bounds, pushes, fates, fc.boolean(), async ({ messageCount, room }, sizes, script, patient) => {
+      const maxSize = messageCount + room
+      const stored = new Map<string, string>()
+      const left = [...script]
+      let sending = 0
+      const send = async (sent: readonly OutgoingItem[]): Promise<readonly PushResult[]> => {
+        assert.equal((sending += 1), 1)
+        assert.ok(sent.length <= messageCount && buffer.status().messages <= maxSize)
+        const fate = left.shift() ?? 'answered'
+        await turn()
+        sending -= 1
+        if (fate === 'lost before') throw LATER
+        const results = sent.map(({ transactionId, payload }) => {
+          const status = stored.has(transactionId) ? ('duplicate' as const) : ('queued' as const)
+          stored.set(transactionId, payload)
+          return { status, messageId: transactionId, transactionId, offset: 0, conflict: false, error: null }
+        })
+        if (fate === 'lost after') throw LATER
+        return results
+      }
+      const buffer = createPushBuffer(
+        { queue: 'q', send, log: { warn() {} } },
+        bufferBounds({ messageCount, maxSize, timeMillis: 1, retryDelayMillis: 1 }),
+      )
+      let next = 0
+      const verdicts = []
+      for (const size of sizes) {
+        const staged = Array.from({ length: size }, () => ({
+          queue: 'q',
+          partition: 'p',
+          transactionId: null,
+          payload: String((next += 1)),
+          traceId: null,
+        }))
+        const push = buffer.push(async () => staged)
+        verdicts.push(push)
+        if (patient) await push.taken
+      }
+      await buffer.close(LONG)
+      const seen = (await Promise.all(verdicts)).flat()
+      assert.deepEqual(
+        [...stored.values()],
+        Array.from({ length: next }, (_, at) => String(at + 1)),
+      )
+      assert.ok(seen.length === next && seen.every(({ status }) => status === 'queued'))
+    }),
+    { numRuns: 60 },
+  )
 })

@@ -30,6 +30,8 @@ export interface PushBuffer {
   readonly push: (prepare: () => Promise<readonly StagedItem[]>) => BufferedPush
   /** Sends at once; resolves when all that was pushed before has its verdict, and rejects with the first fault among them. */
   readonly flush: () => Promise<void>
+  /** From now on nothing waits for its time. */
+  readonly hurry: () => void
   readonly status: () => BufferStatus
   /** Sends what is left for so long; then it is given up, and its pushes are told. */
   readonly close: (timeoutMs: number) => Promise<void>
@@ -264,6 +266,10 @@ export function createPushBuffer({ queue, send, log }: BufferPorts, bounds: Buff
       return Object.assign(verdicts, { taken })
     },
     flush,
+    hurry() {
+      hurrying += 1
+      admit()
+    },
     status: () => ({ messages, bytes, waiting: waiting.length }),
     async close(timeoutMs) {
       closing.throw()
