@@ -1,4 +1,5 @@
-// Planted faults of what guards: tokens, sealed payloads, the audit, readers beside the groups. They stand beside tools/faults/planted.ts.
+// Planted faults of what guards: tokens, sealed payloads, the audit, readers beside the groups, a stream's lease and its time. They
+// stand beside tools/faults/planted.ts.
 import type { PlantedFault } from './planted.ts'
 
 export const GUARDED: readonly PlantedFault[] = [
@@ -57,5 +58,21 @@ export const GUARDED: readonly PlantedFault[] = [
     from: 'least(v_now, v_eldest,',
     to: 'least(v_now,',
     caught: ['test/http/fetch', 'a write on its way holds safeTime back'],
+  },
+  {
+    law: 4,
+    what: 'what a stream remembers is kept of a cycle that lost',
+    file: 'sql/functions/stream/stream_cycle.sql',
+    from: "if result::json ->> 'success' <> 'true' then",
+    to: 'if false then',
+    caught: ['test/http/streams', 'a cycle whose lease is lost'],
+  },
+  {
+    law: 5,
+    what: 'a window is over before its grace is',
+    file: 'sql/functions/stream/stream_ripe.sql',
+    from: '* 1000 - p_grace_ms;',
+    to: '* 1000;',
+    caught: ['test/http/stream-claims', 'what is over is found'],
   },
 ]
