@@ -2,6 +2,7 @@
 import { arrayLiteral } from '../db/array-literal.ts'
 import type { Door } from '../db/executor.ts'
 import type { OutgoingRun, Submitted } from '../protocol/run.ts'
+import { plainJobs } from './plain-jobs.ts'
 import { runLines } from './run-lines.ts'
 
 const SUBMIT =
@@ -10,15 +11,11 @@ const SUBMIT =
 const ENQUEUE =
   'select lockstep.enqueue_in($1::text::uuid, $2::text, $3::text, $4::text::int, $5::text::bigint, $6::text::int, $7::text::bigint, $8::text::bigint)::text as r'
 
-/** The parameters of a job that has nothing but its policy; null for everything else. */
+/** The parameters of one job that has nothing but its policy; null for everything else. */
 function plainJob(runs: readonly OutgoingRun[]): readonly string[] | null {
   const [run] = runs
-  if (run === undefined || runs.length > 1 || run.kind !== 'action') return null
-  if (run.key !== null || run.tags !== null || run.deadlineMs !== null || run.limitKey !== null) return null
-  const { maxAttempts, backoffMs, backoffMaxMs } = run
-  if (maxAttempts === null || backoffMs === null || backoffMaxMs === null) return null
-  const numbers = [run.priority ?? 0, run.delayMs ?? 0, maxAttempts, backoffMs, backoffMaxMs]
-  return [run.runId, run.workflow, run.input, ...numbers.map(String)]
+  const plain = runs.length > 1 ? null : plainJobs(runs)
+  return run === undefined || plain === null ? null : [run.runId, plain.action, run.input, ...plain.policy]
 }
 
 export async function submitIn(door: Door, runs: readonly OutgoingRun[]): Promise<Submitted> {

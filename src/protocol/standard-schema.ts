@@ -20,7 +20,9 @@ function pathText(path: StandardSchemaV1.Issue['path']): string {
 }
 
 export async function checkValue<In, Out>(schema: StandardSchemaV1<In, Out>, value: unknown): Promise<Checked<Out>> {
-  const result = await schema['~standard'].validate(value)
+  const given = schema['~standard'].validate(value)
+  // A schema that answers at once is not waited for: this is once per message and job.
+  const result = 'then' in given ? await given : given
   if (result.issues === undefined) return { valid: true, value: result.value }
   return {
     valid: false,

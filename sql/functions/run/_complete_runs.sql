@@ -1,10 +1,10 @@
--- purpose: ends many jobs in one set, each fenced by its token; those with a parent or a limit are seen to one by one
+-- purpose: ends many jobs in one set, each fenced by its token, and answers which places had lost theirs; those with a parent or a
+--   limit are seen to one by one
 -- locks in order: limit; the caller holds the nodes
 -- raises: nothing
 -- idempotent how: the token fences it; a repeat under the same token answers ok and changes nothing
 -- index used: node_pkey
-create or replace function lockstep._complete_runs(p_run uuid[], p_lease_id text[], p_output text[], p_now timestamptz)
-returns table (nth int, verdict text, ready_ordinals int[], taken_ordinals int[], run_ended boolean)
+create or replace function lockstep._complete_runs(p_run uuid[], p_lease_id text[], p_output text[], p_now timestamptz) returns int[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
 as $$
@@ -32,14 +32,11 @@ begin
     end loop;
   end if;
   if cardinality(v_done) = cardinality(p_run) then
-    return query select g.ord, 'ok', '{}'::int[], '{}'::int[], true from generate_series(1, cardinality(p_run)) g(ord);
-    return;
+    return '{}';
   end if;
-  return query
-    select i.ord::int,
-           case when i.ord = any (v_done) or exists (
-             select 1 from node n where n.run_id = i.run_id and n.ordinal = 0 and n.state = 'done' and n.lease_id = i.lease_id)
-           then 'ok' else 'lease_lost' end, '{}'::int[], '{}'::int[], i.ord = any (v_done)
-      from unnest(p_run, p_lease_id) with ordinality i(run_id, lease_id, ord);
+  return array(
+    select i.ord::int from unnest(p_run, p_lease_id) with ordinality i(run_id, lease_id, ord)
+     where i.ord <> all (v_done) and not exists (
+       select 1 from node n where n.run_id = i.run_id and n.ordinal = 0 and n.state = 'done' and n.lease_id = i.lease_id));
 end
 $$;

@@ -20,6 +20,7 @@ declare
   v_runs uuid[] := p_run;
   v_ordinals int[] := p_ordinal;
   v_plain boolean;
+  v_lost int[];
   v_from int := 1;
   v_to int;
 begin
@@ -40,7 +41,10 @@ begin
   perform lockstep._lock_nodes(v_runs, v_ordinals);
   v_now := lockstep.clock();
   if 0 = all (p_ordinal) then
-    return query select * from lockstep._complete_runs(p_run, p_lease_id, p_output, v_now);
+    v_lost := lockstep._complete_runs(p_run, p_lease_id, p_output, v_now);
+    return query
+      select g.ord, case when g.ord = any (v_lost) then 'lease_lost' else 'ok' end, '{}'::int[], '{}'::int[], g.ord <> all (v_lost)
+        from generate_series(1, cardinality(p_run)) g(ord);
     return;
   end if;
   v_end := v_now + make_interval(secs => p_take_ms / 1000.0);
