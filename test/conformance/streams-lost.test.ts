@@ -245,3 +245,46 @@ onEveryWay('connections that die under it cost nothing and count nothing twice',
     assert.deepEqual([own.map(({ seen }) => seen), own.at(-1)?.total], [counted, 120], partition)
   }
 })
+
+onEveryWay('whatever comes late or dies, each message counts in one window, and each window comes once', async (c) => {
+  const { lockstep, another, named, sql } = c
+  const from = named('in')
+  const begin = Date.UTC(2026, 0, 1)
+  const windows = stream<{ readonly at: number }>(named('w'), from)
+    .keyBy(({ at: ms }) => ms % 3)
+    .window('1s', { time: ({ at: ms }) => begin + ms, grace: '0s' })
+    .aggregate({ seen: count() })
+    .to(named('out'))
+  const runners = await Promise.all(
+    [another(), another()].map(async (client) => client.stream(windows).start({ batch: 7, leaseSeconds: 1 })),
+  )
+  const PARTITIONS = ['p0', 'p1', 'p2']
+  // Instants wander back and forth by more than a window, so that some are late wherever the runners are just then.
+  for (let round = 0; round < 10; round += 1) {
+    const instants = Array.from({ length: 12 }, (_, n) => round * 700 + ((n * 977 + round * 131) % 3_500))
+    await lockstep
+      .queue(from)
+      .push(PARTITIONS.flatMap((partition) => instants.map((ms) => ({ data: { at: ms }, partition }))))
+    if (round % 3 !== 2) continue
+    await sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and application_name like 'lockstep%'`,
+    )
+  }
+  const out = async (): Promise<readonly Untyped[]> => held(c, named('out'))
+  const counted = (messages: readonly Untyped[]): number => messages.reduce((all, { data }) => all + data.seen, 0)
+  await until('all are counted', async () => counted(await out()) >= 360)
+  for (const runner of runners) await runner.stop()
+  const all = await out()
+  assert.equal(counted(all), 360)
+  const late = runners.reduce((total, runner) => total + runner.status().late, 0)
+  assert.ok(late > 0, 'some were late')
+  const places = all.map(({ partition, data }) => `${partition} ${data.key} ${data.windowStart}`)
+  assert.equal(new Set(places).size, places.length)
+  assert.deepEqual(
+    await sql('select 1 from lockstep.stream_state where query_id = $1 and window_end is not null', [
+      runners[0]?.queryId,
+    ]),
+    [],
+  )
+})

@@ -17,6 +17,7 @@ const PROGRAM = `
 import { Lockstep, LockstepError, queue } from 'lockstep'
 import { createBroker } from 'lockstep/broker'
 import { Lockstep as Edge } from 'lockstep/http'
+import { count, stream } from 'lockstep/streams'
 import { createTestEnvironment } from 'lockstep/testing'
 const direct = new Lockstep({ connectionString: process.env.DATABASE_URL })
 await direct.migrate()
@@ -26,6 +27,10 @@ const edge = new Edge({ url: broker.address })
 await edge.queue(queue('packed')).push({ data: 'pushed by HTTP' })
 const [message] = await direct.queue('packed').pop()
 console.log(message.data, (await direct.ack(message)).success, new LockstepError('closed', '') instanceof Error)
+const counting = await edge.stream(stream('packed', 'packed').aggregate({ seen: count() }).to('packed-out')).start()
+const [counted] = await direct.queue('packed-out').group('g').subscriptionMode('all').wait(true).pop()
+console.log(counted.data.key, counted.data.seen)
+await counting.stop()
 await edge.close()
 await direct.close()
 await broker.stop()
@@ -54,7 +59,7 @@ test('what npm publishes is whole and works', async (t) => {
   writeFileSync(join(folder.path, 'program.js'), PROGRAM)
   const env = { ...process.env, DATABASE_URL: connectionString }
   const program = await run(process.execPath, ['program.js'], { cwd: folder.path, env })
-  assert.equal(program.stdout, 'pushed by HTTP true true\ntrue\n')
+  assert.equal(program.stdout, 'pushed by HTTP true true\nDefault 1\ntrue\n')
   const command = await run(process.execPath, [join(unpacked, 'dist', 'cli', 'main.js'), 'queue', 'list', '--json'], {
     cwd: folder.path,
     env,
