@@ -28,7 +28,8 @@ export function tellUpkeep(logger: Logger, now = (): number => performance.now()
     state.failures += 1
     if (now() - state.toldAt < AGAIN_MS) return
     state.toldAt = now()
-    const message = error instanceof Error ? error.message : String(error)
-    logger.error('a step of upkeep failed', { job, message, failures: state.failures })
+    logger.error('a step of upkeep failed', { job, message: messageOf(error), failures: state.failures })
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -49,6 +49,17 @@ test('random texts come back byte for byte', async () => {
   )
 })
 
+test('a long text is written like a short one, and takes no more memory than a few times itself', () => {
+  const piece = '{"k":"\\u00e9 é 😀"},\n'
+  const short = arrayLiteral([piece]).slice(2, -2)
+  const long = piece.repeat(400_000)
+  const before = process.memoryUsage().rss
+  const literal = arrayLiteral([long])
+  const grown = process.memoryUsage().rss - before
+  assert.ok(literal === `{"${short.repeat(400_000)}"}`)
+  assert.ok(grown < 15 * long.length, `${grown} bytes for ${long.length}`)
+})
+
 test('the literal quotes every element', () => {
   assert.equal(arrayLiteral(['a', null, 'b"\\']), '{"a",NULL,"b\\"\\\\"}')
 })
