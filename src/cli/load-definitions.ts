@@ -29,7 +29,11 @@ async function load(path: string, file: string): Promise<unknown> {
     return module
   } catch (error) {
     const unknown = error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    if (!unknown || !TYPED.has(extname(path))) throw error
+    if (!unknown || !TYPED.has(extname(path))) {
+      // A syntax error does not say where it is.
+      const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      throw Object.assign(new UsageError(`${file} cannot be loaded: ${why}`), { cause: error })
+    }
     throw new UsageError(
       `Node ${process.versions.node} does not load TypeScript.`,
       `tsc && lockstep worker --import ${file.replace(/\.([mc]?)ts$/, '.$1js')}    # or a Node that strips types, from 22.18 on`,

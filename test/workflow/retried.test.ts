@@ -171,6 +171,25 @@ test('what a child brought is kept while its parent is, and a place after it is 
   assert.equal(rows[0].left, '0')
 })
 
+test('the removal of old runs with many nodes goes on where it was full', async (t) => {
+  const { lockstep, worker, sql } = await workshop(t)
+  const graph = workflow({ name: 'many', input: N, retention: { completed: '1ms' } }).map('m', double, () =>
+    [1, 2, 3].map((n) => ({ key: `${n}`, input: { n } })),
+  )
+  await worker({ workflows: [graph] })
+  const runs = await graph.submitMany(lockstep, [{ n: 1 }, { n: 2 }, { n: 3 }])
+  for (const run of runs) await run.wait({ timeout: '20s' })
+  const removed: number[] = []
+  for (let after = '00000000-0000-0000-0000-000000000000'; after !== '';) {
+    const { rows } = await sql.query('select * from lockstep.remove_runs($1, 100, 6)', [after])
+    removed.push(rows[0].removed)
+    after = rows[0].last ?? ''
+  }
+  // Five rows each: the second fills the first call.
+  assert.deepEqual(removed, [2, 1])
+  assert.equal((await sql.query('select 1 from lockstep.node')).rowCount, 0)
+})
+
 test('code that comes to a wait has spent none of its crashes', async (t) => {
   const { lockstep, worker, sql } = await workshop(t)
   const code = workflow({ name: 'code', input: N }, async (ctx, { n }) => {

@@ -135,6 +135,32 @@ test(
   },
 )
 
+test('a wait outlives a broken connection and a server that is gone for a while, and no longer than its timeout', async (t) => {
+  const { database, lockstep: direct } = await workshop(t)
+  const proxy = await startProxy(database.connectionString)
+  const quiet = { logger: { warn() {} } }
+  const through = new Lockstep({ connectionString: proxy.connectionString, upkeep: false, ...quiet })
+  t.after(async () => through.close({ timeoutMs: 200 }))
+  const code = workflow({ name: 'gone_for_a_while', input: N }, async (ctx, { n }) => {
+    await ctx.waitForSignal('go')
+    return n
+  })
+  await direct.worker({ workflows: [code], poll: '20ms' }).start()
+  const run = await code.submit(through, { n: 4 })
+  const waited = run.result({ timeout: '60s' })
+  const short = assert.rejects(run.wait({ timeout: '500ms' }), (error: Error) => {
+    return 'code' in error && (error.code === 'unavailable' || error.code === 'wait_timeout')
+  })
+  await until('it sleeps', async () => (await direct.run(run.id).status()).state === 'sleeping')
+  const { port } = proxy
+  await proxy.stop()
+  await short
+  await direct.run(run.id).signal('go')
+  const back = await startProxy(database.connectionString, { port })
+  t.after(async () => back.stop())
+  assert.equal(await waited, 4)
+})
+
 for (const point of ['before-commit', 'after-commit', 'before-ready', 'before-answer'] as const) {
   test(`a step whose COMMIT is cut ${point} has its row exactly once`, async (t) => {
     const { database, sql } = await workshop(t)

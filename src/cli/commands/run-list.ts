@@ -11,6 +11,7 @@ const STATES = ['pending', 'running', 'sleeping', 'compensating', 'completed', '
 export const runList: Command = {
   name: 'run list',
   summary: 'List runs of workflows and jobs, newest first.',
+  detail: 'A state or a tag is looked for among the newest 10,000, of the workflow where one is named.',
   arguments: [{ name: 'workflow', meaning: 'Only of this workflow or action.', optional: true }],
   options: {
     state: { kind: 'choice', choices: STATES, value: 'STATE', meaning: 'Only in this state.' },
@@ -41,7 +42,9 @@ export const runList: Command = {
             run.finishedAt?.slice(0, 19) ?? '',
             run.tags.join(' '),
           ]),
-          'There is no such run.',
+          call.text('state') === null && call.text('tag') === null
+            ? 'There is no such run.'
+            : 'There is no such run among the newest 10,000.',
         ),
       )
       return 0

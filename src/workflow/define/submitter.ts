@@ -52,7 +52,7 @@ export interface RunHandle<Out> {
   /** False: a known key, and this is the run that has it. */
   readonly created: boolean
   readonly status: () => Promise<RunStatus>
-  /** Until the run has ended, however it ends. */
+  /** Until the run has ended, however it ends; an outage of less than a minute is waited out. */
   readonly wait: (options?: WaitOptions) => Promise<RunStatus>
   /** Waits; the output, or an error whose cause is the failed step's. */
   readonly result: (options?: WaitOptions) => Promise<Out>

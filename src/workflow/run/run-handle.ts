@@ -17,6 +17,23 @@ const signalName = text({ min: 1, max: LIMITS.nameBytes, longCode: 'name_too_lon
 const reasonText = text({ max: LIMITS.errorTextBytes })
 /** A wait without a timeout asks again this often at the latest; over HTTP each is one long poll. */
 const ROUND_MS = 30_000
+/** A wait outlives an outage of the broker or of PostgreSQL for so long; whatever comes through begins it anew. */
+const OUTAGE_MS = 60_000
+const OUTAGE_PAUSE_MS = 500
+
+const isPassing = (error: unknown): boolean => error instanceof LockstepError && error.retry === 'later'
+
+function pause(ms: number, signal: AbortSignal | null): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done)
+  })
+}
 
 /** The database says 'done' of a run whose end it has just decided. */
 export function stateOf(word: string): RunState {
@@ -60,14 +77,28 @@ export function runHandle<Out>(calls: RunCalls, id: string, created: boolean, xi
   async function ended(options: WaitOptions): Promise<ShownRun> {
     const { signal = null } = options
     const end = options.timeout === undefined ? Infinity : performance.now() + milliseconds(options.timeout, 'timeout')
+    let goneSince: number | null = null
     for (;;) {
       signal?.throwIfAborted()
-      const shown = await show()
-      if (shown.finishedAt !== null) return shown
-      const left = end - performance.now()
-      if (left <= 0)
-        throw new LockstepError('wait_timeout', `run ${id} has not ended in time; it is ${shown.state}`, { runId: id })
-      await calls.ended(id, Math.ceil(Math.min(left, ROUND_MS)), signal)
+      let state: string
+      try {
+        const shown = await show()
+        if (shown.finishedAt !== null) return shown
+        goneSince = null
+        state = shown.state
+        const left = end - performance.now()
+        if (left > 0) {
+          await calls.ended(id, Math.ceil(Math.min(left, ROUND_MS)), signal)
+          continue
+        }
+      } catch (error) {
+        const now = performance.now()
+        goneSince ??= now
+        if (!isPassing(error) || now >= end || now - goneSince >= OUTAGE_MS) throw error
+        await pause(Math.min(OUTAGE_PAUSE_MS, end - now), signal)
+        continue
+      }
+      throw new LockstepError('wait_timeout', `run ${id} has not ended in time; it is ${state}`, { runId: id })
     }
   }
 
