@@ -2,6 +2,7 @@
 import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LIMITS } from '../../src/protocol/limits.ts'
 import type { TestEnd } from '../../src/testing/database.ts'
 import { waitFor } from '../../src/testing/sessions.ts'
 import { serve } from './served.ts'
@@ -119,6 +120,32 @@ test('getMany and getPrefix see the call’s own writes, in byte order', async (
   assert.deepEqual([page.truncated, page.nextAfter, 'value' in page.rows[0]], [true, 'k-a', false])
   const [next] = await kv({ op: 'getPrefix', ns: 'a', prefix: 'k', after: 'k-a', limit: 5000 })
   assert.equal(next.rows.length, 2)
+})
+
+test('a read brings four megabytes at most, a prefix brings a thousand keys at most, and both say that there is more', async (t) => {
+  const { kv, put } = await stand(t)
+  // Keys of six bytes count too, and the quotes of a text.
+  const big = 'x'.repeat(LIMITS.kvReadBytes / 64 - 6 - 2)
+  await kv(...Array.from({ length: 65 }, (_, n) => put(`big-${n + 10}`, big)))
+  const many = async (count: number): Promise<Untyped> => {
+    const [read] = await kv({ op: 'getMany', ns: 'a', keys: Array.from({ length: count }, (_, n) => `big-${n + 10}`) })
+    return [read.rows.length, read.truncated]
+  }
+  assert.deepEqual(await many(64), [64, false])
+  assert.deepEqual(await many(65), [64, true])
+
+  const most = LIMITS.kvPrefixLimit
+  for (let from = 0; from <= most; from += LIMITS.kvOperations) {
+    const count = Math.min(LIMITS.kvOperations, most + 1 - from)
+    await kv(...Array.from({ length: count }, (_, n) => put(`p-${from + n}`, 1)))
+  }
+  const listed = async (limit: number): Promise<Untyped> => {
+    const [page] = await kv({ op: 'getPrefix', ns: 'a', prefix: 'p-', limit })
+    return [page.rows.length, page.truncated]
+  }
+  assert.deepEqual(await listed(most - 1), [most - 1, true])
+  assert.deepEqual(await listed(most), [most, true])
+  assert.deepEqual(await listed(most + 1), [most, true], 'as the wire says: no more than that')
 })
 
 test('a required write that loses aborts the whole call with 200', async (t) => {

@@ -303,3 +303,21 @@ test('what a stream sends is checked field by field', async (t) => {
     assert.match(json.error, message)
   }
 })
+
+test('state past what one answer holds is refused whole, and what just fits is answered', async (t) => {
+  const { push, take, cycle, sql } = await stand(t)
+  await push('in', [1], 'p')
+  const [{ partitionId, leaseId, transactionId }] = await take(1)
+  const ack = { transactionId, leaseId, status: 'completed', count: 1 }
+  await cycle({ partition_id: partitionId, state_ops: [put('a', 'xx'), put('b', 'yy')], push_items: [], ack })
+  const read = (bytes: number) =>
+    sql(
+      `select s.key from lockstep.stream_state k
+         cross join lateral lockstep.stream_state(k.query_id, k.queue_id, k.partition_id, p_max_bytes => $1) s
+        where k.key = 'a'`,
+      bytes,
+    )
+  // Two keys of one byte, two values of four.
+  assert.equal((await read(10)).length, 2)
+  await assert.rejects(read(9), /more than the 9 of one answer/)
+})

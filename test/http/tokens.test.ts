@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { LockstepError } from '../../src/protocol/errors.ts'
+import { LIMITS } from '../../src/protocol/limits.ts'
 import { createAuthenticator } from '../../src/broker/auth/authenticator.ts'
 import type { Authenticator } from '../../src/broker/auth/authenticator.ts'
 import type { AuthOptions } from '../../src/broker/auth/auth-options.ts'
@@ -195,6 +196,25 @@ test('a key address that answers nonsense, too much or nothing gives 503 and let
     assert.equal(found, '503 the keys of the token issuer cannot be fetched')
     assert.equal(faults.length, 1)
   }
+})
+
+test('a set of published keys is taken up to its limits of keys and bytes, and not past them', async (t) => {
+  const issuer = createIssuer('EdDSA', 'k1')
+  const published = await publishKeys(t, [])
+  const found = async (keys: number, bytes: number | null): Promise<unknown> => {
+    const others = Array.from({ length: keys - 1 }, (_, n) => ({ ...issuer.jwk, kid: `other-${n}` }))
+    const set = JSON.stringify({ keys: [{ ...issuer.jwk, kid: issuer.kid }, ...others], pad: '' })
+    const text = bytes === null ? set : set.replace('"pad":""', `"pad":"${'x'.repeat(bytes - set.length)}"`)
+    published.answer((response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text))
+    const auth = createAuthenticator({ jwksUrl: published.url }, { now: () => NOW })
+    return verdict(auth, issuerToken(issuer, { role: 'admin', exp: NOW + 60 }))
+  }
+  const passed = await found(1, null)
+  assert.deepEqual(await found(LIMITS.jwksKeys, null), passed)
+  assert.equal(await found(LIMITS.jwksKeys + 1, null), '503 the keys of the token issuer cannot be fetched')
+  assert.deepEqual(await found(1, LIMITS.jwksBytes), passed)
+  assert.equal(await found(1, LIMITS.jwksBytes + 1), '503 the keys of the token issuer cannot be fetched')
+  assert.doesNotMatch(String(passed), /^\d{3} /, 'the first one passes')
 })
 
 test('settings that would weaken the check are refused without repeating a secret', () => {

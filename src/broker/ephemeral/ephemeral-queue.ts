@@ -54,8 +54,17 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
   let lost = 0
 
   const total = (of: (ring: Ring) => number): number => rings.reduce((sum, ring) => sum + of(ring), 0)
-  const messages = (): number => total((ring) => ring.next - ring.first)
-  const bytes = (): number => total((ring) => ring.bytes)
+  // Kept up with, for a push looks at them, however many partitions there are.
+  let messages = 0
+  let bytes = 0
+
+  function drop(ring: Ring, before: number): number {
+    const { first } = ring
+    const freed = ring.dropBefore(before)
+    messages -= ring.first - first
+    bytes -= freed
+    return freed
+  }
 
   function ringOf(partition: string): Ring {
     const found = rings[byPartition.get(partition) ?? -1]
@@ -97,12 +106,12 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
     if (groups.size === 0) return 0
     let floor = ring.next
     for (const group of groups.values()) floor = Math.min(floor, group.cursors.get(ring)?.floor() ?? ring.first)
-    return ring.dropBefore(floor)
+    return drop(ring, floor)
   }
 
   function dropTo(ring: Ring, seq: number): number {
     lost += Math.max(0, seq - ring.first)
-    return ring.dropBefore(seq)
+    return drop(ring, seq)
   }
 
   /** The ring whose first message is the oldest of all. */
@@ -114,10 +123,10 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
 
   function makeRoom(count: number, size: number, room: number): void {
     const { maxBytes, maxLength, policy } = queue.options
-    const over = (): boolean => bytes() + size > maxBytes || messages() + count > maxLength
+    const over = (): boolean => bytes + size > maxBytes || messages + count > maxLength
     const impossible = size > maxBytes || count > maxLength
     if (impossible || (policy === 'reject' && over())) {
-      throw full(`it holds ${messages()} messages of ${maxLength} and ${bytes()} bytes of ${maxBytes}`)
+      throw full(`it holds ${messages} messages of ${maxLength} and ${bytes} bytes of ${maxBytes}`)
     }
     let freed = 0
     while (over()) {
@@ -138,15 +147,14 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
     declared,
     push(partition, payloads, now, room) {
       const sizes = payloads.map(bytesOf)
-      const before = bytes()
-      makeRoom(
-        payloads.length,
-        sizes.reduce((a, b) => a + b, 0),
-        room,
-      )
+      const before = bytes
+      const size = sizes.reduce((a, b) => a + b, 0)
+      makeRoom(payloads.length, size, room)
       const ring = ringOf(partition)
       payloads.forEach((payload, at) => ring.append(payload, sizes[at] ?? 0, now))
-      return bytes() - before
+      messages += payloads.length
+      bytes += size
+      return bytes - before
     },
     take(name, partition, batch, now, commit) {
       const group = groupOf(name, now)
@@ -221,10 +229,12 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
       return freed
     },
     reset() {
-      const dropped = messages()
+      const dropped = messages
       lost += dropped
       generation += 1
       rings = []
+      messages = 0
+      bytes = 0
       byPartition = new Map()
       groups = new Map()
       return dropped
@@ -239,8 +249,8 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
       return {
         queue: name,
         declared: queue.declared,
-        messages: messages(),
-        bytes: bytes(),
+        messages,
+        bytes,
         partitions: rings.length,
         dropped: lost + givenUp.reduce((sum, cursor) => sum + cursor.dropped, 0),
         groups: listed,
@@ -248,10 +258,10 @@ export function createEphemeralQueue(life: string, options: EphemeralOptions, de
       }
     },
     get bytes() {
-      return bytes()
+      return bytes
     },
     get messages() {
-      return messages()
+      return messages
     },
   }
   return queue

@@ -19,7 +19,6 @@ export interface Ring {
   /** Number of the first message that is still here, and of the next one to come. */
   readonly first: number
   readonly next: number
-  readonly bytes: number
   append(payload: string, bytes: number, now: number): void
   at(seq: number): RingMessage | undefined
   /** Drops what stands before this number; gives the bytes that became free. */
@@ -32,7 +31,6 @@ export function createRing(partition: string): Ring {
   let items: RingMessage[] = []
   let dead = 0
   let first = 0
-  let bytes = 0
   return {
     partition,
     get first() {
@@ -41,12 +39,8 @@ export function createRing(partition: string): Ring {
     get next() {
       return first + items.length - dead
     },
-    get bytes() {
-      return bytes
-    },
     append(payload, size, now) {
       items.push({ payload, bytes: size, at: now })
-      bytes += size
     },
     at: (seq) => (seq < first ? undefined : items[seq - first + dead]),
     dropBefore(seq) {
@@ -61,7 +55,6 @@ export function createRing(partition: string): Ring {
         items = items.slice(dead)
         dead = 0
       }
-      bytes -= freed
       return freed
     },
   }
