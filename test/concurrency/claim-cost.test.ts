@@ -88,7 +88,8 @@ test('a pop that finds nothing due reads none of the lanes that are leased or wa
   }
   await prepareClaim(actor)
   const plan = await explain(actor, '-infinity')
-  assert.ok(blocks(plan) < 20, `${blocks(plan)} blocks`)
+  // Each of the 1,000 lanes would be a block or more.
+  assert.ok(blocks(plan) < 100, `${blocks(plan)} blocks`)
 })
 
 test('with an old snapshot open the cost of a claim from the floor stays flat, while that from the beginning grows', async (t) => {

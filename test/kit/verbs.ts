@@ -173,7 +173,17 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     nothing(sql(`select lockstep.seek_partition($1, 'g', 'p1', '-infinity')`, [queue])),
   'change of an option': ({ sql }, { queue }) =>
     nothing(sql(`select lockstep.configure($1, '{"leaseTime": 30}')`, [queue])),
-  'redrive of dead letters': ({ sql }, { queue }) => nothing(sql('select lockstep.redrive_dead_letters($1)', [queue])),
+  // Each copy has a name of its own, beside the message that it was made of.
+  async 'redrive of dead letters'({ sql }, { queue }) {
+    await sql('select lockstep.redrive_dead_letters($1)', [queue])
+    const copies = await sql(
+      `select m.transaction_id as name from lockstep.message m join lockstep.queue q on q.id = m.queue_id
+        where q.name = $1 and m.transaction_id like 'dlq:%'
+       union all select s.transaction_id from lockstep.staged s where s.queue_name = $1 and s.transaction_id like 'dlq:%'`,
+      [queue],
+    )
+    return copies.map(([name]) => String(name))
+  },
   'placement by upkeep': ({ sql }, { queue }) =>
     nothing(sql('select * from lockstep.place_staged($1)', [queue.slice(0, -1)])),
   // As a walk does that lets go of what every group has passed, however young.

@@ -101,6 +101,47 @@ test('calls run here or anywhere, retry by their own policy, and tell their fina
   })
 })
 
+test('code that returns past a call ends it: nothing of an ended run goes on', async (t) => {
+  const { lockstep, worker, sql, warnings } = await workshop(t)
+  const far = action({ name: 'far', input: Id }, (_ctx, { id }) => id)
+  const code = workflow({ name: 'impatient', input: Id }, async (ctx, input) =>
+    Promise.race([ctx.call('slow', far, input), ctx.sleep('patience', '20ms').then(() => 'too late')]),
+  )
+  await worker({ workflows: [code] })
+  const run = await code.submit(lockstep, { id: 1 })
+  assert.equal(await run.result({ timeout: '20s' }), 'too late')
+  const { rows } = await sql.query(
+    'select name, state, finished_at is not null as ended from lockstep.node order by ordinal',
+  )
+  assert.deepEqual(
+    rows.map(({ name, state, ended }) => [name, state, ended]),
+    [
+      ['impatient', 'done', true],
+      ['slow', 'cancelled', true],
+    ],
+  )
+  assert.equal(warnings.filter((text) => text.includes('"calls":1')).length, 1)
+  // Whoever knows the action finds nothing to do.
+  const late = await worker({ actions: [far] })
+  assert.equal(await far.enqueue(lockstep, { id: 2 }).then((job) => job.result({ timeout: '20s' })), 2)
+  assert.equal(late.status().running, 0)
+  assert.equal((await sql.query("select 1 from lockstep.node where name = 'slow' and state = 'cancelled'")).rowCount, 1)
+})
+
+test('code that ends beside a wait of its own is done, and does not let go of its run meanwhile', async (t) => {
+  const { lockstep, worker } = await workshop(t)
+  const code = workflow({ name: 'raced', input: Id }, async (ctx, { id }) =>
+    Promise.race([ctx.waitForSignal('never'), ctx.sleep('patience', '1ms').then(() => id)]),
+  )
+  await worker({ workflows: [code] })
+  const inputs = Array.from({ length: 200 }, (_, id) => ({ id }))
+  const runs = await code.submitMany(lockstep, inputs)
+  assert.deepEqual(
+    await Promise.all(runs.map(async (run) => run.result({ timeout: '40s' }))),
+    inputs.map(({ id }) => id),
+  )
+})
+
 test('a child workflow is one run, its result comes back, and cancelling the parent cancels it', async (t) => {
   const { lockstep, worker, sql } = await workshop(t)
   const double = action({ name: 'double', input: Id }, (_ctx, { id }) => id * 2)

@@ -4,6 +4,7 @@
 -- raises: nothing
 -- idempotent how: the token fences it; a repeat under the same token answers ok and changes nothing
 -- index used: node_pkey
+-- Code whose calls have not all ended is among those that did not end: drop_calls comes first then.
 create or replace function lockstep._complete_runs(p_run uuid[], p_lease_id text[], p_output text[], p_now timestamptz) returns int[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp
@@ -18,6 +19,8 @@ begin
        set state = 'done', output = i.output, available_at = null, lease_expires_at = null, finished_at = p_now
       from unnest(p_run, p_lease_id, p_output) with ordinality i(run_id, lease_id, output, ord)
      where n.run_id = i.run_id and n.ordinal = 0 and n.lease_id = i.lease_id and n.lease_expires_at > p_now
+       and (n.kind <> 'flow' or not exists (
+         select 1 from node c where c.run_id = n.run_id and c.ordinal > 0 and c.finished_at is null))
     returning i.ord, n.limit_key is not null or n.parent_run is not null as odd
   )
   select coalesce(array_agg(d.ord), '{}'), bool_or(d.odd) into v_done, v_odd from done d;

@@ -17,6 +17,8 @@ export interface Waits {
   until(wait: Wait): Promise<never>
   /** Resolves when the code can do nothing more but wait. */
   readonly stalled: Promise<Suspension>
+  /** The code has ended, so it lets go of nothing any more, whatever it left waiting. False: it had let go before. */
+  readonly close: () => boolean
 }
 
 /** Turns of the event loop that the code is given to go on after its last step, before it counts as waiting. */
@@ -26,20 +28,25 @@ export function createWaits(): Waits {
   const waits: Wait[] = []
   let busy = 0
   let generation = 0
+  let end: 'none' | 'stalled' | 'closed' = 'none'
   let stall: (suspension: Suspension) => void = () => {}
   const stalled = new Promise<Suspension>((resolve) => {
     stall = resolve
   })
 
   function check(): void {
-    if (busy > 0 || waits.length === 0) return
+    if (busy > 0 || waits.length === 0 || end !== 'none') return
     const seen = (generation += 1)
     let turns = TURNS
     const turn = (): void => {
-      if (seen !== generation || busy > 0) return
+      if (seen !== generation || busy > 0 || end !== 'none') return
       turns -= 1
-      if (turns > 0) setImmediate(turn)
-      else stall(suspensionOf(waits))
+      if (turns > 0) {
+        setImmediate(turn)
+        return
+      }
+      end = 'stalled'
+      stall(suspensionOf(waits))
     }
     setImmediate(turn)
   }
@@ -62,6 +69,10 @@ export function createWaits(): Waits {
       return new Promise<never>(() => {})
     },
     stalled,
+    close() {
+      if (end === 'none') end = 'closed'
+      return end === 'closed'
+    },
   }
 }
 

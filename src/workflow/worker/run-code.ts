@@ -1,5 +1,6 @@
 // A claimed run of code from its claim to its end: what it has recorded is read, the code runs from its beginning over those
 // records, and then it is completed, failed, or lets go of this worker until what it waits for is there.
+import { dropCalls } from '../../operations/drop-calls.ts'
 import { runHistory } from '../../operations/run-history.ts'
 import { setProgress } from '../../operations/set-progress.ts'
 import { suspend } from '../../operations/suspend.ts'
@@ -92,9 +93,15 @@ async function toItsEnd(parts: CodeParts): Promise<Outcome> {
   } catch (error) {
     throw new PermanentError(error instanceof Error ? error.message : String(error), { cause: error })
   }
-  // The schema gave the input the type that the code takes; the context has every verb of its type.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const value = await definition.handler(contextOf(parts) as never, input as never)
+  let value: unknown
+  try {
+    // The schema gave the input the type that the code takes; the context has every verb of its type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    value = await definition.handler(contextOf(parts) as never, input as never)
+  } finally {
+    // What it left waiting must not let go of the run while its end is written; what it has let go of has no end yet.
+    if (!parts.waits.close()) await new Promise<never>(() => {})
+  }
   return { output: runText(value, 'output') }
 }
 
@@ -159,10 +166,16 @@ export async function runCode(
   }
   const { runId, ordinal, leaseId } = node
   free()
-  const done = await worker.ends.complete(
-    { runId, ordinal, leaseId, output: ended.value.output, plans: [], claimed: node },
-    () => held.leaseUntil,
-  )
+  const end = { runId, ordinal, leaseId, output: ended.value.output, plans: [], claimed: node }
+  const until = (): number => held.leaseUntil
+  let done = await worker.ends.complete(end, until)
+  if (!done.ok) {
+    // The claim is lost, or calls of the run are open still.
+    const calls = await untilLeaseEnds(until, () => dropCalls(worker.database, runId, leaseId))
+    if (calls === null || calls === 0) return undefined
+    worker.log.warn({ runId, calls }, 'the code returned while calls of it were open: they are cancelled')
+    done = await worker.ends.complete(end, until)
+  }
   if (done.ok) worker.settled(node, true, false)
   return undefined
 }
