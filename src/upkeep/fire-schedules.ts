@@ -22,22 +22,25 @@ export function fireSchedules(): Job {
     async step(db) {
       const due = await db.rows(DUE, [String(SCHEDULES)])
       let done = 0
+      let more = due.length === SCHEDULES
       let fault: unknown = null
       for (const row of due) {
         try {
-          done += await fire(db, row)
+          const fired = await fire(db, row)
+          done += fired.runs
+          more ||= fired.more
         } catch (error) {
           // One schedule whose target nobody registered must not hold up the others; its slot stays due.
           fault ??= error
         }
       }
       if (fault !== null) throw fault
-      return { done, more: due.length === SCHEDULES }
+      return { done, more }
     },
   }
 }
 
-async function fire(db: Executor, row: Row): Promise<number> {
+async function fire(db: Executor, row: Row): Promise<{ readonly runs: number; readonly more: boolean }> {
   const [name, cron, zone, interval, nextAt, now] = row
   if (!name || !nextAt || !now) throw new LockstepError('internal', 'due_schedules answered no schedule')
   const rhythm = { cron: cron ?? null, zone: zone ?? 'UTC', intervalMs: interval === null ? null : Number(interval) }
@@ -46,7 +49,7 @@ async function fire(db: Executor, row: Row): Promise<number> {
   const next = following[past.length] ?? null
   const slots = [nextAt, ...past.map((slot) => slot.toISOString())]
   // More were missed than one commit takes: the last of these becomes the next slot, and is settled in the following step.
-  const rest = next === null && past.length === SLOTS ? slots.pop() : null
+  const rest = next === null && past.length === SLOTS ? (slots.pop() ?? null) : null
   const [answer] = await db.rows(FIRE, [
     name,
     nextAt,
@@ -55,5 +58,5 @@ async function fire(db: Executor, row: Row): Promise<number> {
     rest ?? next?.toISOString() ?? null,
     String(GRACE_MS),
   ])
-  return Number(answer?.[0] ?? 0)
+  return { runs: Number(answer?.[0] ?? 0), more: rest !== null }
 }

@@ -89,6 +89,36 @@ test('more missed slots than one commit takes are made up for step by step, none
   assert.equal(await runs(own), slots.length)
 })
 
+test('however many slots were missed, once starts one run for the last of them and skip none', async (t) => {
+  const own = await createTestDatabase(t)
+  await register(own)
+  for (const misfire of ['skip', 'once'] as const)
+    await putSchedule(own.database, { ...EVERY_SECOND, name: misfire, intervalMs: 600_000, cron: null, misfire })
+  await moveClock(own, 1_200 * 600 + 300)
+  let steps = 1
+  while ((await fireSchedules().step(own.database)).more) steps += 1
+  assert.equal(steps, 3)
+  for (const [name, fired] of [
+    ['skip', 0],
+    ['once', 1],
+  ] as const) {
+    const slots = await slotsOf(own, name)
+    assert.deepEqual([slots.length, slots.filter((slot) => slot.outcome === 'fired').length], [1_200, fired])
+    assert.equal(slots.at(-1)?.outcome, fired === 1 ? 'fired' : 'missed')
+  }
+})
+
+test('schedules that nobody can start do not hold up the others, however many', async (t) => {
+  const own = await createTestDatabase(t)
+  await register(own, 'known')
+  for (let n = 0; n < 60; n += 1)
+    await putSchedule(own.database, { ...EVERY_SECOND, name: `broken-${n}`, target: 'unknown' })
+  await putSchedule(own.database, { ...EVERY_SECOND, name: 'well', target: 'known' })
+  await moveClock(own, 3)
+  await assert.rejects(fireSchedules().step(own.database), /no process has registered unknown/)
+  assert.ok((await slotsOf(own, 'well')).length >= 3)
+})
+
 test('a slot whose run cannot be made stays due and runs when it can; others are not held up', async (t) => {
   const own = await createTestDatabase(t)
   await register(own, 'known')

@@ -3,7 +3,8 @@
 -- raises: LS404 not_found when nobody registered the target: the slots stay due; LS425
 -- idempotent how: the slot row is the key, and the expected slot the fence
 -- index used: schedule_pkey, schedule_slot_pkey
--- p_slots: the due slots in order, each computed from the one before; p_next_at: the first one after them.
+-- p_slots: the due slots in order, each computed from the one before; p_next_at: the first one after them,
+-- which is due itself where more were missed than one call settles: then none of these is the last.
 create or replace function lockstep.fire_schedule(
   p_name text, p_expected timestamptz, p_slots timestamptz[], p_ids uuid[], p_next_at timestamptz, p_grace_ms bigint) returns int
 language plpgsql volatile security definer
@@ -30,7 +31,7 @@ begin
     v_run := null;
     v_outcome := 'fired';
     if v_slot < v_now - make_interval(secs => p_grace_ms / 1000.0)
-       and (v_schedule.misfire = 'skip' or (v_schedule.misfire = 'once' and i < cardinality(p_slots))) then
+       and (v_schedule.misfire = 'skip' or (v_schedule.misfire = 'once' and (i < cardinality(p_slots) or p_next_at <= v_now))) then
       v_outcome := 'missed';
     elsif v_schedule.overlap = 'skip' and v_schedule.last_run is not null and (
       select n.finished_at is null from node n where n.run_id = v_schedule.last_run and n.ordinal = 0) then
