@@ -42,6 +42,36 @@ test('a client of two brokers goes on when one stops, is back when it is there a
   )
 })
 
+test('clients of two brokers meet in the same one for an ephemeral queue, in whatever order they name them', async (t) => {
+  const db = await createTestDatabase(t)
+  const brokers = [0, 1].map(() => createBroker({ connectionString: db.connectionString, port: 0, connections: 2 }))
+  await Promise.all(brokers.map(async (broker) => broker.start()))
+  const url = brokers.map((broker) => broker.address)
+  const [pusher, taker] = [new Lockstep({ url }), new Lockstep({ url: url.toReversed() })]
+  t.after(() => Promise.all([pusher.close(), taker.close(), ...brokers.map(async (broker) => broker.stop())]))
+
+  const names = Array.from({ length: 40 }, (_, n) => `presence-${n}`)
+  for (const name of names) await pusher.ephemeral(name).push({ data: name })
+  for (const name of names) {
+    const [message] = await taker.ephemeral(name).pop()
+    assert.equal(message?.data, name)
+    assert.equal((await taker.ephemeral(name).ack(message)).outcome, 'acked')
+  }
+  const alone = await Promise.all(
+    url.map(async (address) => {
+      const client = new Lockstep({ url: address })
+      const held = await client.ephemeral.list()
+      await client.close()
+      return held.length
+    }),
+  )
+  assert.equal(
+    alone.reduce((all, n) => all + n),
+    names.length,
+  )
+  assert.ok(Math.min(...alone) > 0, `not all in one: ${alone.join(' and ')}`)
+})
+
 test('an empty list of brokers, and one that is no address, are refused by name', () => {
   assert.throws(() => new Lockstep({ url: [] }), /url must name at least one broker/)
   assert.throws(() => new Lockstep({ url: ['http://a', 'b'] }), /url must be like http:\/\/localhost:6632; got 'b'/)
