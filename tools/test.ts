@@ -18,8 +18,17 @@ const args = process.argv.slice(2)
 const long = args.includes('--long')
 const named = args.filter((arg) => !arg.startsWith('--'))
 
+const USAGE = `usage: node .build/tools/test.js [--long] [--only-main] [path part …]
+       node .build/tools/test.js --serve <folder>
+
+  --long        every race, round and order, and the SQL core on all five PostgreSQL
+  --only-main   on PostgreSQL 18 alone
+  --serve       start the server that a failed run kept
+`
+const strange = args.find((arg) => arg.startsWith('--') && !['--long', '--only-main', '--serve'].includes(arg))
+
 // A signal ends the run through 'exit', where the servers it started are ended too.
-if (!args.includes('--serve')) {
+if (strange === undefined && !args.includes('--serve')) {
   for (const [signal, number] of [
     ['SIGINT', 2],
     ['SIGTERM', 15],
@@ -27,7 +36,11 @@ if (!args.includes('--serve')) {
     process.once(signal, () => process.exit(128 + number))
 }
 
-if (args.includes('--serve')) await serve(named[0])
+if (strange === '--help') console.log(USAGE)
+else if (strange !== undefined) {
+  console.error(`there is no ${strange}\n\n${USAGE}`)
+  process.exitCode = 1
+} else if (args.includes('--serve')) await serve(named[0])
 else process.exitCode = await test()
 
 async function test(): Promise<number> {
