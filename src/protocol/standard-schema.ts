@@ -19,15 +19,25 @@ function pathText(path: StandardSchemaV1.Issue['path']): string {
     .join('')
 }
 
-export async function checkValue<In, Out>(schema: StandardSchemaV1<In, Out>, value: unknown): Promise<Checked<Out>> {
-  const given = schema['~standard'].validate(value)
-  // A schema that answers at once is not waited for: this is once per message and job.
-  const result = 'then' in given ? await given : given
+function verdictOf<Out>(result: StandardSchemaV1.Result<Out>): Checked<Out> {
   if (result.issues === undefined) return { valid: true, value: result.value }
   return {
     valid: false,
     issues: result.issues.map((issue) => ({ path: `data${pathText(issue.path)}`, message: issue.message })),
   }
+}
+
+/** The verdict itself where the schema gives it at once, as most do: once per job, a promise is worth leaving out. */
+export function checkValueSoon<In, Out>(
+  schema: StandardSchemaV1<In, Out>,
+  value: unknown,
+): Checked<Out> | Promise<Checked<Out>> {
+  const given = schema['~standard'].validate(value)
+  return 'then' in given ? Promise.resolve(given).then(verdictOf) : verdictOf(given)
+}
+
+export async function checkValue<In, Out>(schema: StandardSchemaV1<In, Out>, value: unknown): Promise<Checked<Out>> {
+  return checkValueSoon(schema, value)
 }
 
 /** One line for an error or a dead letter. */

@@ -60,6 +60,47 @@ test('a claim moves no node without a limit among the due ones, its first heartb
   assert.equal(await complete(sql, node, 'L1'), 'ok')
 })
 
+test('plain jobs enqueued together end together: a repeat changes nothing, and what lost its lease is told by its place', async (t) => {
+  const database = await createTestDatabase(t)
+  const sql = await database.connect()
+  const ids = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002']
+  const enqueue = async (given: readonly string[], input: string): Promise<unknown> =>
+    sql.query(`select lockstep.enqueue_joined($1::uuid[], $2::text[], 'job', 3, 0, 7, 100, 200)`, [
+      given,
+      given.map(() => input),
+    ])
+  const end = async (leases: readonly string[], output: string): Promise<unknown> =>
+    (
+      await sql.query(`select lockstep.complete_runs_joined($1::uuid[], $2::text[], $3::text[]) as lost`, [
+        ids,
+        leases,
+        ids.map(() => output),
+      ])
+    ).rows[0]?.lost
+  await enqueue(ids.slice(0, 1), '1')
+  await enqueue(ids, '2')
+  await enqueue(ids, '3')
+  const nodes = await claim(sql, 'job', 'L1')
+  assert.deepEqual(
+    nodes.map((node) => [node.run_id, node.node_input]),
+    [
+      [ids[0], '1'],
+      [ids[1], '2'],
+    ],
+  )
+  assert.deepEqual(await end(['L1', 'other'], '"first"'), [2])
+  assert.deepEqual(await end(['L1', 'L1'], '"second"'), [])
+  assert.deepEqual(await end(['L1', 'other'], '"third"'), [2])
+  const { rows } = await sql.query(
+    'select state, output, priority, max_attempts, backoff_ms, backoff_max_ms from lockstep.node order by run_id',
+  )
+  const policy = { state: 'done', priority: 3, max_attempts: 7, backoff_ms: '100', backoff_max_ms: '200' }
+  assert.deepEqual(rows, [
+    { ...policy, output: '"first"' },
+    { ...policy, output: '"second"' },
+  ])
+})
+
 test('a job enqueued from psql exists with its transaction, is fenced by its token and ends once', async (t) => {
   const database = await createTestDatabase(t)
   const sql = await database.connect()

@@ -5,7 +5,7 @@ import type { Logger } from '../../client/logger.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import type { ActionDefinition } from '../define/definition.ts'
 import { PermanentError } from '../define/failures.ts'
-import { checkedInput, runText } from '../define/plan-node.ts'
+import { checkedInputSoon, runText } from '../define/plan-node.ts'
 import type { RunCalls } from '../run/run-calls.ts'
 import { forget, onGone, type Gone, type Held } from '../worker/held-nodes.ts'
 import { attemptContext } from './attempt-context.ts'
@@ -99,7 +99,8 @@ export async function runAttempt(
   const outcome = await guarded(held, definition.policy.timeoutMs, abort, async () => {
     let input: unknown
     try {
-      input = await checkedInput(definition, of.input)
+      const checked = checkedInputSoon(definition, of.input)
+      input = checked instanceof Promise ? await checked : checked
     } catch (error) {
       throw new PermanentError(error instanceof Error ? error.message : String(error), { cause: error })
     }

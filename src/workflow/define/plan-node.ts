@@ -4,7 +4,7 @@ import { root, text as boundedText } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { jsonText } from '../../protocol/json-text.ts'
 import { LIMITS } from '../../protocol/limits.ts'
-import { checkValue, issuesText } from '../../protocol/standard-schema.ts'
+import { checkValueSoon, issuesText, type Checked } from '../../protocol/standard-schema.ts'
 import { utf8Length } from '../../protocol/utf8.ts'
 import type { Definition, GraphDefinition, GraphNode, Givens } from './definition.ts'
 import { PermanentError } from './failures.ts'
@@ -28,9 +28,7 @@ export function runText(value: unknown, what: string): string {
   return text
 }
 
-/** The value as its schema gives it back; a refusal names the paths. */
-export async function checkedInput(definition: Definition, value: unknown, what = 'input'): Promise<unknown> {
-  const checked = await checkValue(definition.schema, value)
+function accepted(definition: Definition, checked: Checked<unknown>, what: string): unknown {
   if (checked.valid) return checked.value
   const { issues } = checked
   const text = issuesText(issues).replaceAll(/(^|; )data/g, `$1${what}`)
@@ -39,6 +37,18 @@ export async function checkedInput(definition: Definition, value: unknown, what 
     `${definition.kind === 'action' ? 'action' : 'workflow'} '${definition.name}': ${text}`,
     { issues },
   )
+}
+
+/** The value as its schema gives it back, a promise of it only where the schema gives one; a refusal names the paths. */
+export function checkedInputSoon(definition: Definition, value: unknown, what = 'input'): unknown {
+  const checked = checkValueSoon(definition.schema, value)
+  return checked instanceof Promise
+    ? checked.then((late) => accepted(definition, late, what))
+    : accepted(definition, checked, what)
+}
+
+export async function checkedInput(definition: Definition, value: unknown, what = 'input'): Promise<unknown> {
+  return checkedInputSoon(definition, value, what)
 }
 
 async function called<T>(graph: GraphDefinition, node: GraphNode, which: string, work: () => T): Promise<Awaited<T>> {

@@ -100,7 +100,7 @@ export function createEnds({ database, leaseMs, registry, take, onFault, onTroub
   })
   const nodes = createJoiner({
     ...bounds,
-    size: 100,
+    size: 250,
     wholeCalls: 4,
     most: 4,
     weightOf: (node: Ending) => node.output.length + 256,

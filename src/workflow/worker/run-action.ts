@@ -65,14 +65,25 @@ export async function fail(parts: WorkerParts, held: Held, error: unknown): Prom
 }
 
 /** `free` is called when the handler has returned and its end is written together with others'. */
-export async function runAction(
+export function runAction(
   parts: WorkerParts,
   held: Held,
   definition: ActionDefinition,
   free: () => void,
 ): Promise<unknown> {
   const { began, ended } = parts.hooks
-  if (began === undefined && ended === undefined) return carryOut(parts, held, definition, free)
+  return began === undefined && ended === undefined
+    ? carryOut(parts, held, definition, free)
+    : carryOutSeen(parts, held, definition, free)
+}
+
+async function carryOutSeen(
+  parts: WorkerParts,
+  held: Held,
+  definition: ActionDefinition,
+  free: () => void,
+): Promise<unknown> {
+  const { began, ended } = parts.hooks
   const { runId, want, attempt, input } = held.node
   const event = { action: want, runId, node: nameOf(held.node), attempt, input: input ?? 'null' }
   began?.(event)
@@ -108,7 +119,7 @@ async function carryOut(
     if (end.why === 'abandoned') await parts.ends.handBack([node])
     return LOST
   }
-  const plans = await planSuccessors(parts, node, end.output)
+  const plans = node.ordinal === 0 ? [] : await planSuccessors(parts, node, end.output)
   const apart = end.step.opened() || end.writes?.pending === true || parts.hooks.apart?.(node.want, node.name) === true
   if (apart) return completeAlone(parts, held, end, plans)
   free()

@@ -125,7 +125,7 @@ export async function startWorker(options: WorkerOptions, ports: WorkerPorts): P
     }
   }
 
-  async function execute(of: Held, free: () => void): Promise<unknown> {
+  function execute(of: Held, free: () => void): Promise<unknown> {
     const { node } = of
     const code = registry.code(node.want)
     if (code !== null) return runCode(parts, of, code, free)
