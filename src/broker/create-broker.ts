@@ -15,6 +15,7 @@ import { createHints } from '../traffic/hints.ts'
 import type { Hints } from '../traffic/hints.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createTraffic } from '../traffic/traffic.ts'
+import { createFailingJobs } from '../upkeep/failing-jobs.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
 import type { Authenticator } from './auth/authenticator.ts'
@@ -36,7 +37,6 @@ import type { Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { BrokerParts } from './parts.ts'
 import { packageVersion } from './package-version.ts'
-import { tellUpkeep } from './tell-upkeep.ts'
 import type { TlsOptions } from './tls.ts'
 
 export interface BrokerOptions {
@@ -168,13 +168,18 @@ export function createBroker(options: BrokerOptions): Broker {
       pool: database.pool,
       hints,
     })
-    const tellReport = tellUpkeep(logger)
+    const failing = createFailingJobs()
     const upkeep = new Upkeep({
       db: database,
       onPlaced: (queue) => traffic.committed(queue),
       onReport(report) {
         metrics.upkeep(report.job, report.done, report.seconds, report.error !== null)
-        tellReport(report)
+        const { job, done, error } = report
+        if (job === 'cut_logs' && done > 0) logger.info('retention let messages go', { messages: done })
+        const worth = failing(report)
+        if (worth?.works === true) logger.info('a job of upkeep works again', { job, failures: worth.failures })
+        else if (worth)
+          logger.error('a step of upkeep failed', { job, message: messageOf(error), failures: worth.failures })
       },
     })
     const parts: BrokerParts = {

@@ -15,6 +15,7 @@ import { createAdmission, RANK, type Admission } from '../traffic/admission.ts'
 import { createRunTraffic } from '../traffic/run-traffic.ts'
 import { createHints, type Hints } from '../traffic/hints.ts'
 import { createTraffic, type Traffic } from '../traffic/traffic.ts'
+import { createFailingJobs } from '../upkeep/failing-jobs.ts'
 import { Upkeep } from '../upkeep/runner.ts'
 import type { PostgresOptions } from './client-options.ts'
 import { isObject } from './foreign-transaction.ts'
@@ -107,11 +108,14 @@ export async function openPostgres(options: PostgresOptions, log: Logger): Promi
   const listen = (): void => hints.listen(traffic.parking, runs)
   const runs = createRunTraffic({ database, admission: traffic.admission, tell: (hint) => hints.tell(hint) })
   // A process that consumes also keeps the database in order; there is no leader, and any number may do so.
+  const failing = createFailingJobs()
   const upkeep = new Upkeep({
     db: database,
     onPlaced: (queue) => traffic.committed(queue),
-    onReport({ job, error }) {
-      if (error !== null) log.warn({ job, error: errorLine(error) }, 'a step of upkeep failed; trying again later')
+    onReport(report) {
+      const { job, error } = report
+      if (failing(report)?.works !== false) return
+      log.warn({ job, error: errorLine(error) }, 'a step of upkeep failed; trying again later')
     },
   })
   const steps: Admission = createAdmission(Math.max(1, connections - KEPT_FOR_CALLS), LIMITS.parkedPolls)

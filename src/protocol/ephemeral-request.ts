@@ -1,4 +1,4 @@
-// Decodes the calls of ephemeral queues. Every fault has the code `ephemeral_bad_request`.
+// Decodes the calls of ephemeral queues. Every fault of a field has the code `ephemeral_bad_request`.
 import { booleanText, integerText, oneOf, optional, readFields, refuse, root, text } from './check.ts'
 import type { Field, Place } from './check.ts'
 import { ephemeralOptions } from './ephemeral-options.ts'
@@ -7,19 +7,19 @@ import { LockstepError } from './errors.ts'
 import { CUT, inArray, inObject } from './json-slices.ts'
 import { LIMITS } from './limits.ts'
 import { DEFAULT_PARTITION, QUEUE_MODE } from './message.ts'
-import { errorText, groupName, partitionName } from './names.ts'
+import { errorText, groupName, noDots, partitionName } from './names.ts'
 import { payloadFault } from './push-request.ts'
 import { arrayOf, bodyPlace, pieceOf, recordOf, sliced } from './request-body.ts'
 import type { RequestBody } from './request-body.ts'
 
-export const ephemeralName: Field<string> = text({ min: 1, max: LIMITS.nameBytes })
+export const ephemeralName: Field<string> = text({ min: 1, max: LIMITS.nameBytes, rule: noDots })
 
 /** Every fault of the decoding gets the family's own code. */
 function told<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof LockstepError) || error.code !== 'bad_request') throw error
+    if (!(error instanceof LockstepError) || error.status !== 400) throw error
     throw new LockstepError('ephemeral_bad_request', error.message, error.details)
   }
 }

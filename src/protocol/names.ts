@@ -5,7 +5,8 @@ import { list, refuse, text } from './check.ts'
 import type { Field } from './check.ts'
 import { LIMITS } from './limits.ts'
 
-const noDots = (name: string): string | null =>
+/** The rule of names that travel in a path. */
+export const noDots = (name: string): string | null =>
   name === '.' || name === '..' ? "another name than '.' and '..', which no URL path can carry" : null
 
 const name = (min: number): Field<string> =>

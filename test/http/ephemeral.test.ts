@@ -118,6 +118,8 @@ test('every fault has the code of the family and names its field', async (t) => 
     ['configure', { queue: 'q', options: { maxBytes: 0 } }, /options\.maxBytes must be an integer from 1 to/],
     ['push', { messages: [] }, /queue must be text of 1 to 512 bytes/],
     ['push', { queue: 'q' }, /messages must be an array/],
+    ['push', { queue: '..', messages: [] }, /queue must be another name than/],
+    ['push', { queue: 'q', partition: 'x'.repeat(513), messages: [] }, /partition must be text of 1 to 512 bytes/],
     ['push', { queue: 'q', messages: [{}] }, /messages\[0\]\.payload must be present/],
     [
       'ack',
