@@ -102,7 +102,7 @@ test('fail, skip and continue: what a failed node does to its run', async (t) =>
   })
   await worker({ workflows: [failing, going, skipping, mapping] })
   await assert.rejects((await failing.submit(lockstep, { n: 1 })).result({ timeout: '10s' }), (error: Error) => {
-    assert.match(error.message, /node x failed/)
+    assert.match(error.message, /node x failed: it never works$/)
     assert.match(String(causeOf(error)), /node x failed/)
     assert.match(String(causeOf(causeOf(error))), /it never works/)
     return true

@@ -67,6 +67,13 @@ function statusOf(id: string, shown: ShownRun): RunStatus {
   }
 }
 
+/** Of a graph's failure also what failed its node: a log often has only this. */
+function whyOf(stored: StoredError | null): string {
+  if (stored === null) return 'unknown'
+  const cause = stored.code === 'node_failed' ? stored.cause : undefined
+  return cause === undefined ? stored.message : `${stored.message}: ${cause.message}`
+}
+
 export function runHandle<Out>(calls: RunCalls, id: string, created: boolean, xid: string | null): RunHandle<Out> {
   async function show(): Promise<ShownRun> {
     const shown = await calls.show(id, xid)
@@ -117,12 +124,7 @@ export function runHandle<Out>(calls: RunCalls, id: string, created: boolean, xi
     }
     throw state === 'cancelled'
       ? new LockstepError('run_cancelled', `run ${id} of '${shown.workflow}' was cancelled`, details, cause)
-      : new LockstepError(
-          'run_failed',
-          `run ${id} of '${shown.workflow}' failed: ${stored?.message ?? 'unknown'}`,
-          details,
-          cause,
-        )
+      : new LockstepError('run_failed', `run ${id} of '${shown.workflow}' failed: ${whyOf(stored)}`, details, cause)
   }
 
   async function answered(state: Promise<string>): Promise<string> {
