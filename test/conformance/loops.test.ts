@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { GroupLane, Lockstep } from 'lockstep'
 import { onEveryWay, type Case } from './every-way.ts'
+import { randomFrom, seedOfRun } from '../kit/random-from.ts'
 import { until } from './until.ts'
 
 async function numbered({ lockstep, named }: Case, count: number): Promise<ReturnType<Lockstep['queue']>> {
@@ -164,3 +165,44 @@ onEveryWay('what one next() brought is finished by the next, also when both were
   const never = queue.each().messages()
   assert.deepEqual(await never.return(), { done: true, value: undefined })
 })
+
+onEveryWay(
+  'two loops that are left again and again finish every message once, in the order of its partition',
+  async (c) => {
+    const seed = seedOfRun()
+    const random = randomFrom(seed)
+    const upTo = (most: number): number => 1 + Math.floor(random() * most)
+    const partitions = ['a', 'b', 'c', 'd']
+    const each = Array.from({ length: 10 }, (_, at) => at)
+    for (const partition of partitions) {
+      await c.lockstep
+        .queue(c.named('q'))
+        .partition(partition)
+        .push(each.map((data) => ({ data })))
+    }
+    const finished = new Map<string, number[]>(partitions.map((partition) => [partition, []]))
+    const stop = new AbortController()
+    let open = partitions.length * each.length
+
+    async function loopOften(client: Lockstep): Promise<void> {
+      const queue = client.queue(c.named('q')).group('g').subscriptionMode('all')
+      while (!stop.signal.aborted) {
+        let stay = upTo(6)
+        const loop = queue.leaseSeconds(20).batch(upTo(5)).partitions(upTo(2)).concurrency(upTo(3)).each()
+        for await (const message of loop.messages({ signal: stop.signal })) {
+          stay -= 1
+          if (stay === 0) break
+          const done = finished.get(message.partition)
+          assert.equal(done?.at(-1) ?? -1, message.data - 1, `${message.partition}, LOCKSTEP_SEED=${seed}`)
+          done?.push(message.data)
+          open -= 1
+          if (open === 0) stop.abort()
+        }
+      }
+    }
+
+    await Promise.all([loopOften(c.another()), loopOften(c.another())])
+    for (const [partition, done] of finished) assert.deepEqual(done, each, `${partition}, LOCKSTEP_SEED=${seed}`)
+    assert.equal((await c.lockstep.groups.lag('g', c.named('q')))?.pending, 0)
+  },
+)

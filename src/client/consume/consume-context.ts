@@ -5,6 +5,7 @@ import { ackOutcome, type AckOutcome } from '../ack-input.ts'
 import type { Attempts } from '../attempts.ts'
 import type { Logger } from '../logger.ts'
 import type { Plan } from '../plan.ts'
+import type { Farewell } from './farewell.ts'
 import { placeOf } from './place-of.ts'
 import type { ReportLost } from './report-lost.ts'
 import type { NoteTrace } from '../traces/note-trace.ts'
@@ -29,6 +30,7 @@ export interface ConsumeContext {
   readonly plan: Plan
   readonly stopping: StopSwitch
   readonly abandoned: StopSwitch
+  readonly farewell: Farewell
   /** Null: a message that its schema refuses is dead-lettered. */
   readonly onInvalid: ((message: InvalidMessage) => unknown) | null
   /** How long the consumer's leases are; looked up at most once. */
@@ -48,6 +50,7 @@ export async function settleAcks(
   items: readonly AckItem[],
 ): Promise<readonly AckOutcome[]> {
   if (items.length === 0) return []
+  if (items.some(({ status }) => status === 'retry')) await context.farewell.heard()
   const results = await context.transport.ack(items)
   return items.map((item, index) => {
     const result = results[index]

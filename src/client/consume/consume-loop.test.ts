@@ -56,6 +56,7 @@ function consumer(pop: Transport['pop'], warnings: string[] = []): Consumer {
     plan: { ...planFor(queue('q')), concurrency: 2 },
     options: {},
     batch: 1,
+    inProcess: false,
     warnConflict: () => {},
     work: () => async () => {},
   })

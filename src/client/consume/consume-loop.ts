@@ -50,11 +50,16 @@ async function popOnce(shared: Shared, batch: number): Promise<readonly Delivery
   const call = popCall(plan, asked, context.warnConflict)
   // One of its own for each pop: a signal that lives as long as the consumer would gather what hangs on it.
   const given = new AbortController()
-  const forget = context.stopping.onThrown(() => given.abort())
+  const sentAt = performance.now()
+  let answered = (): void => {}
+  const forget = context.stopping.onThrown(() => {
+    answered = context.farewell.giveUp(sentAt, () => given.abort())
+  })
   try {
     return await context.transport.pop(call, given.signal)
   } finally {
     forget()
+    answered()
   }
 }
 

@@ -2,6 +2,7 @@
 // waited long enough abandons the handlers that still run.
 import { consumeLoop, type ConsumeResult, type Work } from './consume-loop.ts'
 import type { ConsumeContext } from './consume-context.ts'
+import { farewell } from './farewell.ts'
 import { reportLostOnce } from './report-lost.ts'
 import { noteTrace } from '../traces/note-trace.ts'
 import { stopSwitch } from './stop-switch.ts'
@@ -25,6 +26,8 @@ export interface ConsumerParts {
   readonly plan: Plan
   readonly options: ConsumeOptions
   readonly batch: number
+  /** Without a broker in between. */
+  readonly inProcess: boolean
   readonly warnConflict: WarnConflict
   readonly work: (context: ConsumeContext) => Work
 }
@@ -70,6 +73,7 @@ export function startConsumer(parts: ConsumerParts): Consumer {
     plan,
     stopping,
     abandoned,
+    farewell: farewell(parts.inProcess),
     onInvalid: options.onInvalid ?? null,
     leaseSeconds: leaseLength(transport, plan),
     warnUntouched: warnOnce(log, plan.definition.name),

@@ -158,6 +158,7 @@ export async function runStream(plan: StreamPlan, ports: StreamPorts, options: S
     plan: consuming,
     options: {},
     batch: consuming.batch ?? BATCH,
+    inProcess: false,
     warnConflict: () => {},
     work: (consume) => async (deliveries) => workPop(context, consume, deliveries),
   })
