@@ -5,6 +5,8 @@ import fc from 'fast-check'
 import { CUT, inArray, inObject, sliceJson } from './json-slices.ts'
 import { LIMITS } from './limits.ts'
 import { LockstepError } from './errors.ts'
+import { sliced as slicedBody } from './request-body.ts'
+import type { RequestBody } from './request-body.ts'
 
 const ITEMS = inObject({ items: inArray(inObject({ payload: CUT })) })
 const texts = (body: string): string[] => sliceJson(body, ITEMS).pieces.map((piece) => piece.text)
@@ -52,6 +54,21 @@ test('a payload deeper than the limit is its own fault, the neighbours are not t
     [null, 'at most 512 levels deep', null],
   )
   assert.equal(pieces[2]?.text, '"ok"')
+})
+
+test('a body of very many values is refused before it is parsed, however many a payload has', () => {
+  const many = (values: number): string => `[${'{},'.repeat(values - 1)}{}]`
+  const body = (junk: number): RequestBody => ({
+    text: `{"items":[{"payload":${many(LIMITS.bodyValues)}}],"junk":${many(junk)}}`,
+    broken: null,
+  })
+  // The object, the items, the item, the junk itself; a payload is no value of the body.
+  const own = 4
+  assert.equal(slicedBody(body(LIMITS.bodyValues - own), ITEMS).pieces.length, 1)
+  assert.throws(
+    () => slicedBody(body(LIMITS.bodyValues - own + 1), ITEMS),
+    /more than 500000 values beside the payloads/,
+  )
 })
 
 test('a hundred thousand open brackets are refused without a stack overflow', () => {

@@ -41,6 +41,8 @@ let envelope = ''
 let copied = 0
 let tooDeep = false
 let inPiece = false
+let values = 0
+let most = 0
 
 const bad = (what: string): LockstepError => new LockstepError('bad_request', `bad body: ${what}`)
 
@@ -209,6 +211,8 @@ function value(depth: number, shape: Shape | undefined): void {
     cut()
     return
   }
+  // Only what is parsed afterwards takes memory by the value: a few bytes of text are tens of it.
+  if (!inPiece && ++values > most) throw bad(`more than ${most} values beside the payloads`)
   const c = source.charCodeAt(at)
   if (c === 0x22) string()
   else if (c === 0x7b || c === 0x5b) {
@@ -246,8 +250,16 @@ function cut(): void {
   }
 }
 
-/** Proves `text` to be one JSON document and cuts the values that `shape` names. `broken` decodes parts of a text with bad bytes. */
-export function sliceJson(text: string, shape: Shape, broken: Decode | null = null): Sliced {
+/**
+ * Proves `text` to be one JSON document and cuts the values that `shape` names. `broken` decodes parts of a text with bad bytes;
+ * a document with more values than `valuesAtMost` outside of those is refused.
+ */
+export function sliceJson(
+  text: string,
+  shape: Shape,
+  broken: Decode | null = null,
+  valuesAtMost = Number.POSITIVE_INFINITY,
+): Sliced {
   source = text
   at = 0
   decode = broken
@@ -255,6 +267,8 @@ export function sliceJson(text: string, shape: Shape, broken: Decode | null = nu
   envelope = ''
   copied = 0
   inPiece = false
+  values = 0
+  most = valuesAtMost
   try {
     space()
     value(0, shape)

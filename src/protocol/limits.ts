@@ -15,6 +15,8 @@ export const LIMITS = {
   inFlightBodyBytes: 64 * 1024 * 1024,
   /** Answers that clients have not read yet; past it pops lease nothing. */
   inFlightAnswerBytes: 128 * 1024 * 1024,
+  /** JSON values of a body beside its payloads: what is parsed takes memory by the value. */
+  bodyValues: 500_000,
   headerBytes: 16_384,
   jsonDepth: 512,
   payloadBytes: 64 * 1024 * 1024,

@@ -4,6 +4,7 @@ import { isRecord, refuse, root } from './check.ts'
 import type { Place } from './check.ts'
 import { sliceJson } from './json-slices.ts'
 import type { Decode, Piece, Shape, Sliced } from './json-slices.ts'
+import { LIMITS } from './limits.ts'
 
 export interface RequestBody {
   readonly text: string
@@ -13,7 +14,8 @@ export interface RequestBody {
 
 export const bodyPlace = (): Place => root('bad body: ')
 
-export const sliced = (body: RequestBody, shape: Shape): Sliced => sliceJson(body.text, shape, body.broken)
+export const sliced = (body: RequestBody, shape: Shape): Sliced =>
+  sliceJson(body.text, shape, body.broken, LIMITS.bodyValues)
 
 /** The piece that a field's number stands for; null when the field is absent. */
 export function pieceOf(

@@ -143,13 +143,16 @@ export const LIMIT_CASES: Readonly<Record<keyof typeof LIMITS, LimitCase>> = {
   nameBytes: post('/api/v1/configure', (n) => ({ queue: x(n) }), 'name_too_long'),
   transactionIdBytes: pushed((n) => ({ transactionId: x(n) })),
   traceIdBytes: pushed((n) => ({ traceId: x(n) })),
-  errorTextBytes: post('/api/v1/ack', (n) => ackOf({ status: 'failed', error: x(n) })),
+  errorTextBytes: post('/api/v1/transaction', (n) => ({
+    operations: [{ type: 'ack', ...ackOf({ status: 'failed', error: x(n) }) }],
+  })),
   namespaceBytes: post('/api/v1/configure', (n) => ({ queue: 'limits', namespace: x(n) }), 'name_too_long'),
   requestIdBytes: post('/api/v1/transaction', (n) => ({ operations: [{ type: 'ack', ...ackOf() }], requestId: x(n) })),
 
   bodyBytes: proved('test/http/odd', 'a body is taken up to its limit'),
   inFlightBodyBytes: proved('test/http/odd', 'bodies being read are bounded all together'),
   inFlightAnswerBytes: proved('test/http/slow-readers', 'answers that nobody reads are bounded'),
+  bodyValues: proved('src/protocol/json-slices', 'a body of very many values is refused before it is parsed'),
   headerBytes: proved('test/http/odd', 'half-sent headers do not hold others up, and large ones are refused'),
   jsonDepth: proved('src/protocol/json-slices', 'a payload deeper than the limit is its own fault'),
   payloadBytes: call((n) => {
