@@ -172,3 +172,49 @@ test('a map hands out no more of its items at once than its limit, in each run b
     /limit of node 'm' must be/,
   )
 })
+
+test('what undoes is held by its own limit, and a rate that lets nothing start yet is looked at when it does', async (t) => {
+  const { lockstep, worker, sql } = await workshop(t)
+  const N = z.object({ n: z.number() })
+  let inside = 0
+  let most = 0
+  const undo = action({ name: 'undo', input: z.object({ input: N, output: N }), concurrency: 1 }, async () => {
+    most = Math.max(most, (inside += 1))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    inside -= 1
+  })
+  const once = action({ name: 'once', input: N, rate: { limit: 1, per: '1h' } }, (_ctx, { n }) => n)
+  const graph = workflow({ name: 'undone', input: N })
+    .node(
+      'one',
+      action({ name: 'one', input: N }, (_ctx, input) => input),
+      ({ input }) => input,
+      { compensate: undo },
+    )
+    .node(
+      'bad',
+      action({ name: 'bad', input: N, retry: { attempts: 1 } }, () => {
+        throw new Error('no')
+      }),
+      ({ input }) => input,
+      { after: ['one'] },
+    )
+  await worker({ workflows: [graph], actions: [once], concurrency: 20 })
+  const runs = await graph.submitMany(
+    lockstep,
+    Array.from({ length: 12 }, (_, n) => ({ n })),
+  )
+  for (const run of runs) assert.equal((await run.wait({ timeout: '20s' })).state, 'failed')
+  assert.equal(most, 1)
+  const both = await once.enqueueMany(lockstep, [{ n: 1 }, { n: 2 }])
+  await until('one has ended', async () => {
+    const states = await Promise.all(both.map(async (run) => (await run.status()).state))
+    return states.includes('completed')
+  })
+  await until('the limit is due when the next may start', async () => {
+    const { rows } = await sql.query(
+      `select available_at >= next_allowed_at as at from lockstep.run_limit where want = 'once'`,
+    )
+    return rows[0]?.at === true
+  })
+})

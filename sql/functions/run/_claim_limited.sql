@@ -58,7 +58,10 @@ begin
     if v_limit.interval_ms is not null and v_taken > 0 then
       v_limit.next_allowed_at := greatest(coalesce(v_limit.next_allowed_at, p_now), p_now)
         + make_interval(secs => v_limit.interval_ms / 1000.0);
-      v_next := greatest(v_next, v_limit.next_allowed_at);
+    end if;
+    -- Also where none was taken: a node that ended made the limit due before it may start the next.
+    if v_next < v_limit.next_allowed_at and v_limit.interval_ms is not null then
+      v_next := v_limit.next_allowed_at;
     end if;
     if v_next <= p_now and v_live + v_taken >= v_limit.max then
       select min(n.limited_until) into v_next from node n

@@ -21,14 +21,15 @@ begin
       from node n where n.run_id = p_root.run_id and n.state = 'done' and n.compensate is not null and n.kind <> 'map'
   )
   insert into node (run_id, ordinal, name, kind, action, state, want, priority, available_at, waiting, children, on_failure, input, created_at,
-                    max_attempts, backoff_ms, backoff_max_ms)
+                    max_attempts, backoff_ms, backoff_max_ms, limit_key, limit_max, limit_interval_ms)
     select p_root.run_id, v_last + u.nth, 'compensate:' || u.name, 'compensation', u.compensate,
            case when u.nth = 1 then 'planned' else 'waiting' end, case when u.nth = 1 then u.compensate end, u.priority,
            case when u.nth = 1 then p_now end, case when u.nth = 1 then 0 else 1 end,
            array[case when u.nth < u.total then v_last + u.nth + 1 else 0 end], 'continue',
            '{"input":' || coalesce(u.input, 'null') || ',"output":' || coalesce(u.output, 'null') || '}', p_now,
            coalesce((k.shape ->> 'maxAttempts')::int, 5), coalesce((k.shape ->> 'backoffMs')::bigint, 1000),
-           coalesce((k.shape ->> 'backoffMaxMs')::bigint, 3600000)
+           coalesce((k.shape ->> 'backoffMaxMs')::bigint, 3600000), k.shape ->> 'limitKey', (k.shape ->> 'limitMax')::int,
+           (k.shape ->> 'limitIntervalMs')::bigint
       from undo u
       left join lateral (
         select w.shape::json as shape from workflow_version w where w.name = u.compensate and w.kind = 'action' limit 1) k on true;

@@ -36,7 +36,7 @@ begin
   if exists (select 1 from node n where n.run_id = p_run and n.kind = 'compensation') then
     update node n
        set state = case u.nth when 1 then 'planned' else 'waiting' end, want = case u.nth when 1 then n.action end, finished_at = null,
-           error = null, lease_id = null, failures = 0, crashes = 0, available_at = case u.nth when 1 then v_now end,
+           error = null, lease_id = null, failures = 0, crashes = 0, filed = false, available_at = case u.nth when 1 then v_now end,
            waiting = least(u.nth - 1, 1), children = array[coalesce(u.next, 0)]
       from (select c.ordinal, row_number() over (order by c.ordinal) as nth, lead(c.ordinal) over (order by c.ordinal) as next
               from node c where c.run_id = p_run and c.kind = 'compensation' and c.state in ('failed', 'cancelled')) u
