@@ -1,5 +1,5 @@
 // Every verb that touches the queue, the groups or the state, as one step of a session in a small world where they all want
-// the same rows: one leased lane, one drained group, one staged push, one key, one
+// the same rows: one leased lane, one drained group, one staged push, one cut log, one dead letter, one key, one
 // timer, one lock. Each tells the names it pushed.
 import { ack } from '../../src/operations/ack.ts'
 import { extend } from '../../src/operations/extend.ts'
@@ -34,16 +34,21 @@ export interface World {
   readonly past: readonly Delivery[]
 }
 
-/** p1: m1 m2 m3, p2: n1 n2, and s1 staged for p3, a partition that is not there yet. */
+/**
+ * p0: o1, that retention has cut off; p1: m1 m2 m3, p2: n1 n2, and s1 staged for p3, a partition that is not there yet. A dead letter
+ * is older than its queue keeps them.
+ */
 export async function makeWorld(own: TestDatabase, nth: number): Promise<World> {
   const queue = `world${nth}`
-  const names = { p1: ['m1', 'm2', 'm3'], p2: ['n1', 'n2'] }
+  const names = { p0: ['o1'], p1: ['m1', 'm2', 'm3'], p2: ['n1', 'n2'] }
+  await noteTheGone(own)
   await push(
     own.database,
     Object.entries(names).flatMap(([partition, ids]) => ids.map((name) => item(queue, partition, name))),
   )
   // Backing off would hide messages from the drain at the end; redelivery at once does not.
   await own.database.pool.query('update lockstep.queue set retry_delay_ms = 0 where name = $1', [queue])
+  await own.database.pool.query(CUT_AND_BURY, [queue])
   const past = await drain(own, queue, 'h')
   const { answers } = await pop(own.database, popOf(queue, 'g', { batch: 2, partition: 'p1' }))
   await kv(own.database, [[putOf('world', queue, '1')]])
@@ -53,6 +58,34 @@ export async function makeWorld(own: TestDatabase, nth: number): Promise<World> 
   const [[held] = []] = await locks(own.database, [[{ ...LOCK, name: queue }]])
   const token = held?.op === 'acquire' && held.done ? held.token : 0
   return { queue, key: queue, token, leased: answers[0] ?? [], past }
+}
+
+const CUT_AND_BURY = `
+  with aged as (
+    update lockstep.queue set dead_letter_retention_seconds = 60 where name = $1 returning id
+  ), cut as (
+    select lockstep._cut_partitions(p.queue_id, array[p.id], lockstep.clock(), null, null)
+      from aged a join lockstep.partition p on p.queue_id = a.id and p.name = 'p0'
+  )
+  insert into lockstep.dead_letter (queue_id, id, partition_id, partition_name, group_name, message_id, transaction_id, tx_hash,
+         payload, cause, error, failures, crashes, created_at, failed_at)
+  select p.queue_id, gen_random_uuid(), p.id, 'p0', 'h', gen_random_uuid(), 'd1', lockstep.tx_hash(p.id, 'd1'), '"d1"', 'forced', '', 0,
+         0, lockstep.clock() - interval '1 hour', lockstep.clock() - interval '1 hour'
+    from cut cross join aged a join lockstep.partition p on p.queue_id = a.id and p.name = 'p0'`
+
+const noted = new WeakSet<TestDatabase>()
+
+/** What is deleted is written down beside it; what earlier worlds had cut is out of this one's way. */
+async function noteTheGone(own: TestDatabase): Promise<void> {
+  const { pool } = own.database
+  if (!noted.has(own)) {
+    noted.add(own)
+    await pool.query(`create table public.gone (queue_id int, partition_id bigint, at bigint, name text);
+      create function public.note_gone() returns trigger language plpgsql as $$
+      begin insert into public.gone values (old.queue_id, old.partition_id, old."offset", old.transaction_id); return old; end $$;
+      create trigger note_gone after delete on lockstep.message for each row execute function public.note_gone()`)
+  }
+  await pool.query('select lockstep.remove_cut()')
 }
 
 const users = new WeakMap<TestDatabase, Promise<Actor>>()
@@ -69,7 +102,7 @@ export async function stageAlone(own: TestDatabase, items: readonly PushItem[]):
 
 const LOCK = { op: 'acquire', ttlSeconds: 300, owner: 'me', limit: 1 } as const
 
-export const FIRST_NAMES = ['m1', 'm2', 'm3', 'n1', 'n2', 's1']
+export const FIRST_NAMES = ['o1', 'm1', 'm2', 'm3', 'n1', 'n2', 's1']
 
 let given = 0
 const names = (count: number): readonly string[] => Array.from({ length: count }, () => `x${(given += 1)}`)
@@ -173,17 +206,20 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     nothing(sql(`select lockstep.seek_partition($1, 'g', 'p1', '-infinity')`, [queue])),
   'change of an option': ({ sql }, { queue }) =>
     nothing(sql(`select lockstep.configure($1, '{"leaseTime": 30}')`, [queue])),
-  // Each copy has a name of its own, beside the message that it was made of.
-  async 'redrive of dead letters'({ sql }, { queue }) {
+  'redrive of dead letters': async ({ sql }, { queue }) => {
     await sql('select lockstep.redrive_dead_letters($1)', [queue])
-    const copies = await sql(
-      `select m.transaction_id as name from lockstep.message m join lockstep.queue q on q.id = m.queue_id
-        where q.name = $1 and m.transaction_id like 'dlq:%'
-       union all select s.transaction_id from lockstep.staged s where s.queue_name = $1 and s.transaction_id like 'dlq:%'`,
-      [queue],
-    )
-    return copies.map(([name]) => String(name))
+    // Copies are called after their letters: those that this transaction has staged.
+    const mine = `select transaction_id from lockstep.staged where queue_name = $1 and xmin = pg_current_xact_id()::xid`
+    return (await sql(mine, [queue])).map(([name]) => name ?? '')
   },
+  'expiry of dead letters': ({ sql }, { queue }) =>
+    nothing(
+      sql(
+        `select lockstep.expire_dead_letters(q.id - 1) from lockstep.queue q where q.name = $1 and q.deleted_at is null`,
+        [queue],
+      ),
+    ),
+  'removal of what was cut': ({ sql }) => nothing(sql('select lockstep.remove_cut()')),
   'placement by upkeep': ({ sql }, { queue }) =>
     nothing(sql('select * from lockstep.place_staged($1)', [queue.slice(0, -1)])),
   // As a walk does that lets go of what every group has passed, however young.
@@ -225,10 +261,13 @@ const leaseOf = (leased: readonly Delivery[]): string => leased[0]?.leaseId ?? '
 export async function letGo(own: TestDatabase, queue: string): Promise<Readonly<Record<string, readonly string[]>>> {
   const gone: Record<string, string[]> = {}
   const { rows } = await own.database.pool.query<{ partition: string; name: string }>(
-    `select p.name as partition, m.transaction_id as name from lockstep.queue q
+    `select p.name as partition, m.name from lockstep.queue q
        join lockstep.partition p on p.queue_id = q.id
-       join lockstep.message m on m.queue_id = q.id and m.partition_id = p.id and m."offset" < p.log_start
-      where q.name = $1 and q.deleted_at is null order by p.id, m."offset"`,
+      cross join lateral (
+        select k.transaction_id as name, k."offset" as at from lockstep.message k
+         where k.queue_id = q.id and k.partition_id = p.id and k."offset" < p.log_start
+        union all select g.name, g.at from public.gone g where g.queue_id = q.id and g.partition_id = p.id) m
+      where q.name = $1 and q.deleted_at is null order by p.id, m.at`,
     [queue],
   )
   for (const { partition, name } of rows) (gone[partition] ??= []).push(name)
