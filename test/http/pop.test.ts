@@ -2,8 +2,9 @@
 import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LIMITS } from '../../src/protocol/limits.ts'
 import { waitFor } from '../../src/testing/sessions.ts'
-import { paceOf, serve } from './served.ts'
+import { paceOf, serve, serveSpread } from './served.ts'
 
 const dataOf = (json: Untyped): unknown[] => json.messages.map((message: Untyped) => message.data)
 
@@ -271,6 +272,21 @@ test('a pop through another broker is woken by a hint', async (t) => {
   await first.push('q', [1])
   assert.equal((await parked).status, 200)
   assert.ok(performance.now() - pushedAt < 900 + 10 * pace)
+})
+
+test('a push of five megabytes under the longest names wakes a pop through another broker', async (t) => {
+  const served = await serveSpread(t)
+  const [queue, partition] = ['q', 'p'].map((letter) => letter.repeat(LIMITS.nameBytes))
+  const payload = 'x'.repeat(5 * 1024 * 1024)
+  for (let n = 0; n < 4; n++) {
+    const parked = served.get(
+      `/api/v1/pop/queue/${queue}/partition/${partition}?subscriptionMode=all&autoAck=true&wait=true&timeout=60000`,
+    )
+    const pushed = await served.post('/api/v1/push', { items: [{ queue, partition, payload }] })
+    assert.deepEqual([pushed.status, pushed.json[0].status], [201, 'queued'])
+    const { status, json } = await parked
+    assert.deepEqual([status, json.messages[0].data.length], [200, payload.length])
+  }
 })
 
 test('a pop brings eight megabytes at most, however many messages it asks for, and all pops are served in turn', async (t) => {

@@ -2,7 +2,8 @@
 import type { Untyped } from '../../src/client/untyped.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serve } from './served.ts'
+import { createBroker } from '../../src/broker/create-broker.ts'
+import { exchange, serve } from './served.ts'
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -73,6 +74,31 @@ test('a transaction id is remembered per partition: the repeat carries the first
   assert.equal(again.json[0].status, 'duplicate')
   assert.equal(again.json[0].message_id, first.json[0].message_id)
   assert.equal('conflict' in again.json[0], false)
+})
+
+test('a transaction id is remembered by a broker started later, and when all that it named is consumed', async (t) => {
+  const first = await serve(t)
+  const item = { queue: 'q', payload: 1, transactionId: 'k' }
+  const lost = await first.post('/api/v1/transaction', {
+    operations: [{ type: 'push', items: [item] }],
+    kv: [{ op: 'check', ns: 'a', key: 'none', expect: 7, required: true }],
+  })
+  assert.equal(lost.json.success, false)
+  const [stored] = (await first.post('/api/v1/push', { items: [item] })).json
+  assert.equal(stored.status, 'queued', 'an id of what rolled back names nothing')
+  await first.broker.stop()
+
+  const later = createBroker({ connectionString: first.db.connectionString, port: 0, connections: 3 })
+  await later.start()
+  t.after(() => later.stop())
+  const again = async (): Promise<readonly unknown[]> => {
+    const [{ status, message_id }] = (await exchange(later.address, 'POST', '/api/v1/push', { items: [item] })).json
+    return [status, message_id]
+  }
+  assert.deepEqual(await again(), ['duplicate', stored.message_id])
+  const taken = await exchange(later.address, 'GET', '/api/v1/pop/queue/q?subscriptionMode=all&autoAck=true')
+  assert.equal(taken.json.messages.length, 1)
+  assert.deepEqual(await again(), ['duplicate', stored.message_id])
 })
 
 test('a known id with another payload is told apart and stores nothing', async (t) => {
