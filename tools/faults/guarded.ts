@@ -75,4 +75,20 @@ export const GUARDED: readonly PlantedFault[] = [
     to: '* 1000;',
     caught: ['test/http/stream-claims', 'what is over is found'],
   },
+  {
+    law: 9,
+    what: 'retention by completion forgets the slowest group',
+    file: 'sql/functions/upkeep/_cut_partitions.sql',
+    from: 'coalesce(min(',
+    to: 'coalesce(max(',
+    caught: ['test/property/delays', 'delays, rests, holds and cuts'],
+  },
+  {
+    law: 12,
+    what: 'a rest after a push is counted from the first message that waits',
+    file: 'sql/functions/lane/_ripe.sql',
+    from: 'p_queue.window_buffer_seconds > 0 and v_pushed +',
+    to: 'p_queue.window_buffer_seconds > 0 and (select m.created_at from message m where m.queue_id = p_queue.id and m.partition_id = p_partition_id and m."offset" = p_from) +',
+    caught: ['test/property/delays', 'delays, rests, holds and cuts'],
+  },
 ]
