@@ -1,5 +1,5 @@
 // Answers about runs as JSON text. Inputs and outputs go out as the bytes they were stored as.
-import type { ClaimedNode, ShownNode, ShownRun, SubmittedRun } from './run.ts'
+import type { ClaimedNode, ListedRun, ShownNode, ShownRun, SubmittedRun } from './run.ts'
 
 function member(name: string, json: string): string {
   return `${JSON.stringify(name)}:${json}`
@@ -30,6 +30,12 @@ export function encodeRun(runId: string, run: ShownRun): string {
     member('occurrence', said(run.occurrence)),
   ]
   return `{${fields.join(',')}}`
+}
+
+/** Of each its errors as they were stored. */
+export function encodeRunPage(runs: readonly ListedRun[], next: string | null): string {
+  const rows = runs.map(({ error, ...run }) => `${said(run).slice(0, -1)},"error":${error ?? 'null'}}`)
+  return `{"runs":[${rows.join(',')}],"next":${said(next)}}`
 }
 
 export function encodeNodes(nodes: readonly ShownNode[]): string {

@@ -41,6 +41,20 @@ export interface Submitted {
 
 export type MissingReason = 'uncommitted' | 'rolled_back' | 'unknown'
 
+/** A run as lists have it. */
+export interface ListedRun {
+  readonly runId: string
+  readonly workflow: string
+  readonly kind: string
+  readonly state: string
+  readonly attempt: number
+  readonly tags: readonly string[]
+  /** JSON {code, message, …}. */
+  readonly error: string | null
+  readonly createdAt: string
+  readonly finishedAt: string | null
+}
+
 export interface ShownRun {
   readonly state: string
   readonly kind: string

@@ -177,3 +177,50 @@ test('runs in a transaction are submitted in its commit, once per request id, or
     [{ runs: 1, messages: 1 }],
   )
 })
+
+test('runs are listed newest first, by workflow, state and tag, in pages that skip and repeat nothing', async (t) => {
+  const { get, post } = await serveSpread(t)
+  const jobs = Array.from({ length: 7 }, (_, n) => ({
+    workflow: 'listed',
+    kind: 'action',
+    input: n,
+    tags: [`t${n % 2}`],
+  }))
+  // One commit: all of one instant.
+  const made = await post('/api/v1/runs', { runs: jobs })
+  const ids: string[] = made.json.runs.map((run: { runId: string }) => run.runId)
+  await post('/api/v1/runs', { workflow: 'other', kind: 'action' })
+  await post(`/api/v1/runs/${ids[0]}/cancel`, { reason: 'enough' })
+
+  const seen: string[] = []
+  const sizes: number[] = []
+  for (let next = ''; ;) {
+    const { status, json } = await get(
+      `/api/v1/runs?workflow=listed&limit=3${next === '' ? '' : `&before=${encodeURIComponent(next)}`}`,
+    )
+    assert.equal(status, 200)
+    sizes.push(json.runs.length)
+    seen.push(...json.runs.map((run: { runId: string }) => run.runId))
+    if (json.next === null) break
+    next = json.next
+  }
+  assert.deepEqual(sizes, [3, 3, 1])
+  assert.deepEqual(seen, ids.toSorted().toReversed())
+  const listed = async (query: string): Promise<readonly string[]> =>
+    (await get(`/api/v1/runs?${query}`)).json.runs.map((run: { runId: string }) => run.runId)
+  assert.deepEqual(await listed('workflow=listed&state=cancelled'), [ids[0]])
+  assert.equal((await listed('tag=t1')).length, 3)
+  assert.equal((await listed('')).length, 8)
+  const [cancelled] = (await get('/api/v1/runs?state=cancelled')).json.runs
+  assert.deepEqual([cancelled.state, cancelled.error.code, cancelled.tags], ['cancelled', 'cancelled', ['t0']])
+  for (const [query, told] of [
+    ['state=done', /state/],
+    ['before=yesterday', /before/],
+    [`before=2026-99-01T00:00:00Z|${ids[0]}`, /before/],
+    ['limit=0', /limit/],
+  ] as const) {
+    const { status, json } = await get(`/api/v1/runs?${query}`)
+    assert.equal(status, 400)
+    assert.match(json.error, told)
+  }
+})

@@ -3,8 +3,8 @@
 -- raises: nothing
 -- idempotent how: reads only
 -- index used: node_run
--- p_before: created_at of the last one of the page before (exclusive). A state or tag is looked for among the newest 10,000.
-create or replace function lockstep.list_runs(p_workflow text, p_state text, p_tag text, p_before timestamptz, p_limit int)
+-- p_before, p_before_run: created_at and id of the last one of the page before (exclusive). A state or tag is looked for among the newest 10,000.
+create or replace function lockstep.list_runs(p_workflow text, p_state text, p_tag text, p_before timestamptz, p_before_run uuid, p_limit int)
 returns table (run_id uuid, workflow text, kind text, state text, attempt int, tags text[], error text, created_at text, finished_at text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, lockstep, pg_temp set enable_bitmapscan = off
@@ -23,11 +23,12 @@ begin
                                select 1 from node u where u.run_id = n.run_id and u.attempt > 0)) then 'running' else 'pending' end as shown
               from (select * from node f
                      where f.ordinal = 0 and (p_workflow is null or f.workflow = p_workflow)
-                       and f.created_at < coalesce(p_before, 'infinity')
-                     order by f.created_at desc
+                       and f.created_at <= coalesce(p_before, 'infinity')
+                       and (p_before is null or (f.created_at, f.run_id) < (p_before, p_before_run))
+                     order by f.created_at desc, f.run_id desc
                      limit case when p_state is null and p_tag is null then p_limit else 10000 end) n) r
      where (p_state is null or r.shown = p_state) and (p_tag is null or p_tag = any (r.tags))
-     order by r.created_at desc
+     order by r.created_at desc, r.run_id desc
      limit p_limit;
 end
 $$;

@@ -21,6 +21,7 @@ import { bodyText } from './read-body.ts'
 import { actingOf } from './read-call.ts'
 import { readQuery } from './read-query.ts'
 import { once, requestIdOf } from './request-once.ts'
+import { runList } from './run-list.ts'
 import { json } from './route.ts'
 import type { Answer, Call, Route } from './route.ts'
 
@@ -127,6 +128,7 @@ function verb(name: 'cancel' | 'retry' | 'signal', about: string, body: Route['b
 }
 
 export const runRoutes: readonly Route[] = [
+  runList,
   {
     method: 'POST',
     path: '/api/v1/runs',
