@@ -1,28 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OutgoingRun } from '../protocol/run.ts'
+import { runOf } from '../../test/kit/run-world.ts'
 import { plainJobs } from './plain-jobs.ts'
 
-const plain: OutgoingRun = {
-  runId: 'a',
-  workflow: 'job',
-  kind: 'action',
-  version: null,
-  shape: null,
-  key: null,
-  input: '1',
-  priority: null,
-  delayMs: null,
-  tags: null,
-  deadlineMs: null,
-  maxAttempts: 5,
-  backoffMs: 1_000,
-  backoffMaxMs: 60_000,
-  limitKey: null,
-  limitMax: null,
-  limitIntervalMs: null,
-  plans: [],
-}
+const plain = runOf('job', { runId: 'a', maxAttempts: 5, backoffMs: 1_000, backoffMaxMs: 60_000 })
 
 test('jobs that hold their input and one policy are plain, however many', () => {
   const expected = { action: 'job', policy: ['0', '0', '5', '1000', '60000'] }

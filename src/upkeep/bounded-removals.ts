@@ -5,28 +5,22 @@ import type { Job } from './job.ts'
 /** Rows at most by one step. */
 const LIMIT = 1_000
 
-/** `full`: so many rows say that there may be more. */
-function bounded(name: string, pauseMs: number, statement: string, limit: number, full = limit): Job {
+/** Without a limit the call knows its own bound. `full`: so many rows say that there may be more. */
+function bounded(
+  name: string,
+  pauseMs: number,
+  statement: string,
+  limit: number | null = null,
+  full = limit ?? 1,
+): Job {
+  const params = limit === null ? [] : [String(limit)]
   return {
     name,
     pauseMs,
     async step(db) {
-      const [row] = await db.rows(statement, [String(limit)])
+      const [row] = await db.rows(statement, params)
       const done = Number(row?.[0] ?? 0)
       return { done, more: done >= full }
-    },
-  }
-}
-
-/** The same where the call knows its own bound. */
-function untilEmpty(name: string, pauseMs: number, statement: string): Job {
-  return {
-    name,
-    pauseMs,
-    async step(db) {
-      const [row] = await db.rows(statement, [])
-      const done = Number(row?.[0] ?? 0)
-      return { done, more: done > 0 }
     },
   }
 }
@@ -37,9 +31,9 @@ export const boundedRemovals: readonly Job[] = [
   // Limits of actions that are at rest: there is one per key, and keys come and go.
   bounded('remove_limits', 600_000, 'select lockstep.remove_limits($1)', 500),
   // Recorded answers after their 24 hours.
-  untilEmpty('expire_requests', 30_000, 'select lockstep.expire_requests()'),
+  bounded('expire_requests', 30_000, 'select lockstep.expire_requests()'),
   // Notes of destructive calls when their time is over.
-  untilEmpty('expire_audit', 60_000, 'select lockstep.expire_audit()'),
+  bounded('expire_audit', 60_000, 'select lockstep.expire_audit()'),
   // Settled slots of schedules after 30 days.
   bounded('remove_slots', 60_000, 'select lockstep.remove_slots($1::int)', LIMIT),
   // What reset streams remembered, one of them a step.

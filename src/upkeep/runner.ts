@@ -10,6 +10,7 @@ import { expireKv } from './expire-kv.ts'
 import { fireSchedules } from './fire-schedules.ts'
 import { fireTimers } from './fire-timers.ts'
 import type { Job } from './job.ts'
+import { pause } from '../protocol/pause.ts'
 import { placeStaged } from './place-staged.ts'
 import { removeCut } from './remove-cut.ts'
 import { removeQueues } from './remove-queues.ts'
@@ -116,17 +117,4 @@ function earliest(plan: readonly Planned[]): Planned {
 /** Between four fifths and six fifths: many processes drift apart and stay apart. */
 function jittered(pauseMs: number): number {
   return pauseMs * (0.8 + Math.random() * 0.4)
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted || milliseconds <= 0) return resolve()
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    signal.addEventListener('abort', end)
-  })
 }

@@ -87,9 +87,11 @@ test('a pop that finds nothing due reads none of the lanes that are leased or wa
     idle = again === 'no' && answers.flat().length === 0
   }
   await prepareClaim(actor)
-  const plan = await explain(actor, '-infinity')
-  // Each of the 1,000 lanes would be a block or more.
-  assert.ok(blocks(plan) < 100, `${blocks(plan)} blocks`)
+  // Entries that the leasing left dead are passed by once more each time, until no snapshot can see them.
+  let least = Number.POSITIVE_INFINITY
+  for (let look = 0; look < 10 && least >= 20; look += 1)
+    least = Math.min(least, blocks(await explain(actor, '-infinity')))
+  assert.ok(least < 20, `${least} blocks`)
 })
 
 test('with an old snapshot open the cost of a claim from the floor stays flat, while that from the beginning grows', async (t) => {

@@ -5,12 +5,12 @@ import { submit } from '../../src/operations/submit.ts'
 import type { OutgoingRun } from '../../src/protocol/run.ts'
 import { createTestDatabase } from '../../src/testing/database.ts'
 import { inTransaction, interleave } from '../kit/interleave.ts'
-import { plainOf, runOf } from '../kit/run-world.ts'
+import { runOf } from '../kit/run-world.ts'
 import { deadlocks } from '../kit/soundness.ts'
 
 for (const [kind, made] of [
-  ['plain jobs', plainOf],
-  ['runs', runOf],
+  ['plain jobs', (name: string) => runOf(name)],
+  ['runs with more than that', (name: string) => runOf(name, { tags: ['t'] })],
 ] as const) {
   test(`${kind} that are submitted again before the first submission is committed are made once`, async (t) => {
     const own = await createTestDatabase(t)
@@ -38,7 +38,7 @@ for (const [kind, made] of [
 
 test('one id twice in one submission is one run', async (t) => {
   const own = await createTestDatabase(t)
-  const job = plainOf('job')
+  const job = runOf('job')
   const answers = await submit(own.database, [job, job])
   assert.deepEqual(
     answers.map(({ runId, created }) => [runId, created]),

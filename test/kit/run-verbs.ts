@@ -24,7 +24,7 @@ import { triggerSchedule } from '../../src/operations/trigger-schedule.ts'
 import { mintId } from '../../src/protocol/mint-id.ts'
 import type { NodeLease } from '../../src/protocol/run.ts'
 import type { Actor } from './actor.ts'
-import { FIRST_SLOT, graphOf, nodeOf, plainOf, runOf, type RunWorld } from './run-world.ts'
+import { FIRST_SLOT, graphOf, nodeOf, runOf, type RunWorld } from './run-world.ts'
 
 export type RunVerb = (actor: Actor, world: RunWorld) => Promise<unknown>
 
@@ -41,7 +41,7 @@ const failure = (node: NodeLease, retry: boolean) => ({ ...node, error: '{}', re
 export const RUN_VERBS: Readonly<Record<string, RunVerb>> = {
   submit: ({ db }, { name }) =>
     submit(db, [runOf(name), graphOf(name), runOf(`${name}-limited`, { limitKey: 'k', limitMax: 1 })]),
-  'submit of plain jobs': ({ db }, { name }) => submit(db, [plainOf(name), plainOf(name)]),
+  'submit of plain jobs': ({ db }, { name }) => submit(db, [runOf(name), runOf(name)]),
   'submit of a known key': ({ db }, { name }) => submit(db, [runOf(`${name}-undo`, { key: 'known' })]),
   claim: ({ db }, { wants }) => claim(db, { wants, leaseId: mintId(), ...TAKE, max: 50, floor: null }),
   heartbeat: ({ db }, world) =>

@@ -54,10 +54,6 @@ export function runOf(workflow: string, fields: Partial<OutgoingRun> = {}): Outg
   }
 }
 
-/** With the whole policy of its action, as a client that has the action sends it. */
-export const plainOf = (workflow: string): OutgoingRun =>
-  runOf(workflow, { maxAttempts: 1, backoffMs: 1, backoffMaxMs: 1 })
-
 function shapeOf(name: string): string {
   const node = { action: name, kind: 'node', onFailure: 'fail', maxAttempts: 3, backoffMs: 1, backoffMaxMs: 1 }
   const a = { ...node, name: 'a', after: [], children: [2], compensate: `${name}-undo` }

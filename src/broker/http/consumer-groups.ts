@@ -7,6 +7,7 @@ import type { SeekTarget } from '../../protocol/group-info.ts'
 import { groupName, partitionName, queueName } from '../../protocol/names.ts'
 import { instant } from '../../protocol/pop-request.ts'
 import { recordOf, sliced } from '../../protocol/request-body.ts'
+import { groupMoved } from '../../traffic/group-moved.ts'
 import { bodyText } from './read-body.ts'
 import { noting } from './read-call.ts'
 import { readQuery } from './read-query.ts'
@@ -21,7 +22,7 @@ async function remove(call: Call): Promise<Answer> {
   const queue = named === undefined ? null : queueName.read(named, root(), 'queue')
   const { deleteMetadata } = readFields(DELETE_QUERY, readQuery(call.queryText), root())
   const { partitions, queues } = await noting(call, (db) => deleteGroup(db, { group, queue, metadata: deleteMetadata }))
-  moved(call, queue, group)
+  groupMoved(call.parts.traffic, queue, group)
   return json(
     JSON.stringify({
       success: true,
@@ -52,7 +53,7 @@ async function seek(call: Call): Promise<Answer> {
       404,
     )
   }
-  moved(call, queue, group)
+  groupMoved(call.parts.traffic, queue, group)
   return json(
     JSON.stringify({
       success: true,
@@ -74,17 +75,6 @@ function target(call: Call): SeekTarget | null {
   if (toEnd && timestamp !== null) refuse(root(), 'toEnd', 'false or absent beside a timestamp')
   if (toEnd) return 'end'
   return timestamp === null ? null : { timestamp }
-}
-
-function moved(call: Call, queue: string | null, group: string): void {
-  const { traffic } = call.parts
-  if (queue === null) {
-    traffic.floors.clear()
-    traffic.parking.ringAll()
-  } else {
-    traffic.floors.forget(queue, group)
-    traffic.committed(queue)
-  }
 }
 
 const DELETED = '{"success":true,"consumerGroup":"…","queueName":"…","deletedPartitions":1,"metadataDeleted":true}'

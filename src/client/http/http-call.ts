@@ -2,6 +2,7 @@
 // three times in all, and only when the call says that arriving twice is harmless. Every fault leaves as a LockstepError.
 import type { Addresses } from './addresses.ts'
 import { LockstepError } from '../../protocol/errors.ts'
+import { pause } from '../../protocol/pause.ts'
 import { faultOfAnswer } from './answer-fault.ts'
 import { pauseBefore } from '../retry-pause.ts'
 import type { Token } from './token.ts'
@@ -32,20 +33,6 @@ export interface HttpCall {
 export interface HttpAnswer {
   readonly status: number
   readonly text: string
-}
-
-/** Waits, or less when the signal fires. */
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    if (signal?.aborted) end()
-    else signal?.addEventListener('abort', end)
-  })
 }
 
 function headersOf(settings: HttpSettings, call: HttpCall, bearer: string | null): Record<string, string> {

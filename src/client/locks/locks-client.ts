@@ -2,6 +2,7 @@
 // asking again, so no connection is held by whoever waits. Closing the client gives back what is held.
 import { LockstepError } from '../../protocol/errors.ts'
 import type { LockHolder, LockOperation, LockPermit, LockResult } from '../../protocol/lock.ts'
+import { pause } from '../../protocol/pause.ts'
 import { errorLine, type Logger } from '../logger.ts'
 import { holdLock, type HeldLock } from './held-lock.ts'
 import { lockNameOf, lockWish, permitsOf, type LockOptions, type LockWish } from './lock-input.ts'
@@ -140,16 +141,4 @@ export function locksClient(
 
 function refusal(name: string, reason: LockRefused['reason'], holders: readonly LockHolder[]): LockRefused {
   return { acquired: false, name, reason, holders, async [Symbol.asyncDispose]() {}, [Symbol.dispose]() {} }
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | null): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    signal?.addEventListener('abort', end)
-  })
 }

@@ -7,21 +7,13 @@ import { queueDepth } from '../../operations/queue-depth.ts'
 import { seekGroup } from '../../operations/seek-group.ts'
 import { setSubscription } from '../../operations/set-subscription.ts'
 import { LockstepError } from '../../protocol/errors.ts'
+import { groupMoved } from '../../traffic/group-moved.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
 import type { GroupCalls } from '../groups/groups-client.ts'
 import type { Repeatedly } from './repeated.ts'
 
 export function groupCalls(database: Database, traffic: Traffic, call: Repeatedly): GroupCalls {
   const { reader } = database
-  function moved(queue: string | null, group: string): void {
-    if (queue === null) {
-      traffic.floors.clear()
-      traffic.parking.ringAll()
-    } else {
-      traffic.floors.forget(queue, group)
-      traffic.committed(queue)
-    }
-  }
 
   return {
     list: async (queue) => call(true, async () => listGroups(reader, queue)),
@@ -32,12 +24,12 @@ export function groupCalls(database: Database, traffic: Traffic, call: Repeatedl
       if (partitions === null) {
         throw new LockstepError('not_found', `there is no queue '${seek.queue}', or it has no such partition`)
       }
-      moved(seek.queue, seek.group)
+      groupMoved(traffic, seek.queue, seek.group)
       return partitions
     },
     async delete(deletion) {
       const { partitions } = await call(true, async () => deleteGroup(database, deletion))
-      moved(deletion.queue, deletion.group)
+      groupMoved(traffic, deletion.queue, deletion.group)
       return partitions
     },
     setSubscription: async (group, timestamp) => call(true, async () => setSubscription(database, group, timestamp)),

@@ -3,6 +3,7 @@
 import { oneOf, root, text } from '../../protocol/check.ts'
 import { LockstepError } from '../../protocol/errors.ts'
 import { LIMITS } from '../../protocol/limits.ts'
+import { pause } from '../../protocol/pause.ts'
 import type { ShownRun } from '../../protocol/run.ts'
 import { revivedError, type StoredError } from '../define/failures.ts'
 import { runText } from '../define/plan-node.ts'
@@ -22,18 +23,6 @@ const OUTAGE_MS = 60_000
 const OUTAGE_PAUSE_MS = 500
 
 const isPassing = (error: unknown): boolean => error instanceof LockstepError && error.retry === 'later'
-
-function pause(ms: number, signal: AbortSignal | null): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done)
-  })
-}
 
 /** The database says 'done' of a run whose end it has just decided. */
 export function stateOf(word: string): RunState {
